@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
-#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "base/frame_pool.hpp"
@@ -89,7 +89,12 @@ class [[nodiscard]] Task {
     frame_.promise().continuation = awaiting;
     return frame_;
   }
-  T await_resume() { return frame_.promise().result(); }
+  T await_resume() {
+    if constexpr (std::is_void_v<T>) {
+      if (!frame_) return;  // an empty task is done
+    }
+    return frame_.promise().result();
+  }
 
  private:
   HandleType frame_ = nullptr;

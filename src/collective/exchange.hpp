@@ -51,14 +51,16 @@ class Transfers {
   /// Waits for one slot and frees it; 0 bytes when it is free already.
   Task<std::size_t> take(std::size_t slot) {
     if (!slots_[slot]) co_return 0;
-    const std::size_t moved = co_await *slots_[slot];
+    Transfer& transfer = *slots_[slot];  // g++ 12 would copy what a dereference awaits
+    const std::size_t moved = co_await transfer;
     slots_[slot].reset();
     co_return moved;
   }
   Task<> take_all() {
     for (auto& slot : slots_) {
       if (!slot) continue;
-      co_await *slot;
+      Transfer& transfer = *slot;
+      co_await transfer;
       slot.reset();
     }
   }
