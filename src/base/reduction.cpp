@@ -24,16 +24,26 @@ constexpr bool kIsHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat1
 template <class T>
 using Computed = std::conditional_t<kIsHalf<T>, float, Stored<T>>;
 
-template <class To, class From>
-To convert(From value) noexcept {
-  if constexpr (kIsHalf<From>)
-    return static_cast<To>(to_float(value));
-  else if constexpr (std::is_same_v<To, float16>)
-    return to_float16(static_cast<float>(value));
-  else if constexpr (std::is_same_v<To, bfloat16>)
-    return to_bfloat16(static_cast<float>(value));
+// Halves are read and written by their bits and always inlined: a copy of the struct or a call would keep loops from
+// vectorising.
+template <class T>
+[[gnu::always_inline]] inline Computed<T> read(const T& x) noexcept {
+  if constexpr (std::is_same_v<T, float16>)
+    return bits::half_to_float(x.bits);
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return bits::bfloat_to_float(x.bits);
   else
-    return static_cast<To>(value);
+    return x;
+}
+
+template <class T, class C>
+[[gnu::always_inline]] inline void write(T& to, C value) noexcept {
+  if constexpr (std::is_same_v<T, float16>)
+    to.bits = bits::float_to_half(value);
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    to.bits = bits::float_to_bfloat(value);
+  else
+    to = static_cast<T>(value);
 }
 
 /// Unsigned and at least as wide as int: arithmetic in it wraps and never overflows.
@@ -106,19 +116,14 @@ void with_operation(ReduceOp op, F&& f) {
 template <class T, class Operation>
 void combine(T* out, const T* a, const T* b, std::size_t n, Operation operation) {
 #pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) out[i] = operation(a[i], b[i]);
-}
-
-template <class To, class From>
-void convert_all(To* out, const From* in, std::size_t n) {
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) out[i] = convert<To>(in[i]);
+  for (std::size_t i = 0; i < n; ++i) write(out[i], operation(read(a[i]), read(b[i])));
 }
 
 template <class T, class F>
 void for_each_element(void* data, std::size_t n, F f) {
   auto* x = static_cast<T*>(data);
-  for (std::size_t i = 0; i < n; ++i) x[i] = f(x[i]);
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) write(x[i], f(read(x[i])));
 }
 
 /// Combines one block of every source along the tree that sum_pairwise() describes, depth first: a left result waits in
@@ -163,7 +168,7 @@ class BlockTree {
     if constexpr (std::is_same_v<T, C>) {
       return source;
     } else {
-      convert_all(to, source, n_);
+      for (std::size_t k = 0; k < n_; ++k) to[k] = static_cast<C>(read(source[k]));
       return to;
     }
   }
@@ -176,7 +181,7 @@ class BlockTree {
   std::array<Block, std::numeric_limits<int>::digits + 2> temporaries_;
 };
 
-/// dst = finish(the tree's result), block by block; `finish` maps the computed type to the stored one.
+/// dst = finish(the tree's result), block by block, rounded to the stored type.
 template <class T, class C, class Operation, class Finish>
 void combine_blocks(std::span<const void* const> sources, T* dst, std::size_t elements, Operation operation,
                     Finish finish) {
@@ -188,7 +193,7 @@ void combine_blocks(std::span<const void* const> sources, T* dst, std::size_t el
     const C* block = tree.run(first, n, result.data());
     T* out = dst + first;
 #pragma GCC ivdep
-    for (std::size_t i = 0; i < n; ++i) out[i] = finish(block[i]);
+    for (std::size_t i = 0; i < n; ++i) write(out[i], finish(block[i]));
   }
 }
 
@@ -229,63 +234,48 @@ const char* to_string(ReduceOp op) noexcept {
 
 void reduce(ReduceOp op, DType dtype, void* dst, const void* src, std::size_t elements) {
   with_type(dtype, [&]<class T>() {
-    using S = Stored<T>;
-    auto* to = static_cast<S*>(dst);
-    const auto* from = static_cast<const S*>(src);
-    with_operation<T>(op, [&](auto operation) {
-      if constexpr (kIsHalf<T>) {
-        combine(to, to, from, elements, [=](S a, S b) { return convert<S>(operation(to_float(a), to_float(b))); });
-      } else {
-        combine(to, to, from, elements, operation);
-      }
-    });
+    auto* to = static_cast<Stored<T>*>(dst);
+    const auto* from = static_cast<const Stored<T>*>(src);
+    with_operation<T>(op, [&](auto operation) { combine(to, to, from, elements, operation); });
   });
 }
 
 void scale(DType dtype, void* data, std::size_t elements, double factor) {
   if (!is_floating(dtype)) refuse("a scale factor", dtype);
   const auto narrow = static_cast<float>(factor);
+  const bool is_exact = static_cast<double>(narrow) == factor;  // then a product of floats rounds as the wider one does
   with_type(dtype, [&]<class T>() {
-    if constexpr (std::is_same_v<T, double>) {
-      for_each_element<T>(data, elements, [=](T x) { return x * factor; });
-    } else if constexpr (std::is_same_v<T, float> || kIsHalf<T>) {
-      if (static_cast<double>(narrow) == factor) {  // then the product of floats, rounded once, is the same
-        for_each_element<T>(data, elements, [=](T x) { return convert<T>(convert<float>(x) * narrow); });
-      } else {
-        for_each_element<T>(data, elements, [=](T x) {
-          return convert<T>(static_cast<float>(static_cast<double>(convert<float>(x)) * factor));
-        });
-      }
-    }
+    if constexpr (std::is_same_v<T, double>)
+      for_each_element<T>(data, elements, [=](double x) { return x * factor; });
+    else if (is_exact)
+      for_each_element<Stored<T>>(data, elements, [=](auto x) { return static_cast<float>(x) * narrow; });
+    else
+      for_each_element<Stored<T>>(data, elements,
+                                  [=](auto x) { return static_cast<float>(static_cast<double>(x) * factor); });
   });
 }
 
 void divide(DType dtype, void* data, std::size_t elements, int by) {
   if (by < 1) throw Error(ErrorCode::invalid_argument, fmt::format("divide: by {}", by));
   with_type(dtype, [&]<class T>() {
-    if constexpr (std::is_same_v<T, bool>)
+    if constexpr (std::is_same_v<T, bool>) {
       refuse("a division", dtype);
-    else if constexpr (kIsHalf<T>)
-      for_each_element<T>(data, elements, [by = static_cast<float>(by)](T x) { return convert<T>(to_float(x) / by); });
-    else if constexpr (std::is_floating_point_v<T>)
-      for_each_element<T>(data, elements, [by = static_cast<T>(by)](T x) { return x / by; });
-    else
-      for_each_element<T>(data, elements,
-                          [by = std::int64_t{by}](T x) { return static_cast<T>(std::int64_t{x} / by); });
+    } else {
+      using C = std::conditional_t<std::is_integral_v<T>, std::int64_t, Computed<T>>;
+      for_each_element<T>(data, elements, [by = static_cast<C>(by)](C x) { return x / by; });
+    }
   });
 }
 
 void sum_pairwise(DType dtype, ReduceOp op, std::span<const void* const> sources, void* dst, std::size_t elements) {
   if (sources.empty()) throw Error(ErrorCode::internal, "sum_pairwise: no sources");
   with_type(dtype, [&]<class T>() {
-    using S = Stored<T>;
-    auto* to = static_cast<S*>(dst);
+    auto* to = static_cast<Stored<T>*>(dst);
     with_operation<T>(op, [&](auto operation) {
-      if constexpr (kIsHalf<T>) {
-        combine_blocks<S, float>(sources, to, elements, operation, [](float x) { return convert<S>(x); });
-      } else {
-        combine_blocks<S>(sources, to, elements, operation);
-      }
+      if constexpr (kIsHalf<T>)
+        combine_blocks<T, float>(sources, to, elements, operation, [](float x) { return x; });
+      else
+        combine_blocks<Stored<T>>(sources, to, elements, operation);
     });
   });
 }
@@ -298,8 +288,7 @@ void sum_pairwise_average(DType dtype, std::span<const void* const> sources, voi
     } else {
       using C = std::conditional_t<std::is_integral_v<T>, std::int64_t, Computed<T>>;
       const auto ranks = static_cast<C>(sources.size());
-      combine_blocks<T, C>(sources, static_cast<T*>(dst), elements, Add{},
-                           [ranks](C x) { return convert<T>(x / ranks); });
+      combine_blocks<T, C>(sources, static_cast<T*>(dst), elements, Add{}, [ranks](C x) { return x / ranks; });
     }
   });
 }
