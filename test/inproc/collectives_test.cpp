@@ -2,6 +2,8 @@
 #include <cmath>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "support/catch.hpp"
 #include "support/gradients.hpp"
 #include "support/job.hpp"
@@ -162,7 +164,7 @@ TEST_CASE("without a background thread, waiting makes the progress", "[inproc]")
     std::vector<std::vector<float>> values;
     std::vector<Handle> handles;
     for (std::uint64_t t = 0; t < 20; ++t) values.push_back(test::gradient(runtime.rank(), 0, t, 500 + t));
-    for (std::uint64_t t = 0; t < 20; ++t) handles.push_back(runtime.submit(test::allreduce_of("t" + std::to_string(t), values[t])));
+    for (std::uint64_t t = 0; t < 20; ++t) handles.push_back(runtime.submit(test::allreduce_of(fmt::format("t{}", t), values[t])));
     while (!handles[7].poll()) {
     }
     for (const Handle& handle : handles) handle.wait();

@@ -171,8 +171,8 @@ TEST_CASE("encoded averages come near the true ones", "[collective]") {
   double worst = 0, square = 0, power = 0;
   for (std::size_t i = 0; i < kSizes[10]; ++i) {
     double mean = 0;
-    for (int r = 0; r < ranks; ++r) mean += test::value_at(r, 0, 10, i) / ranks;
-    const double error = outcomes[0].outputs[0][0][i] - mean;
+    for (int r = 0; r < ranks; ++r) mean += static_cast<double>(test::value_at(r, 0, 10, i)) / ranks;
+    const double error = static_cast<double>(outcomes[0].outputs[0][0][i]) - mean;
     worst = std::max(worst, std::abs(error));
     square += error * error;
     power += mean * mean;
@@ -199,6 +199,6 @@ TEST_CASE("fp16 sums neither overflow nor flush", "[collective]") {
     return values;
   });
   for (const auto& output : outputs) {
-    for (const float got : output) REQUIRE(got == Approx(value).epsilon(0.001));
+    for (const float got : output) REQUIRE(got == Approx(value).epsilon(value < 1 ? 0.005 : 0.001));
   }
 }
