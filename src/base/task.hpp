@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
-#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "base/frame_pool.hpp"
@@ -89,7 +89,12 @@ class [[nodiscard]] Task {
     frame_.promise().continuation = awaiting;
     return frame_;
   }
-  T await_resume() { return frame_.promise().result(); }
+  T await_resume() {
+    if constexpr (std::is_void_v<T>) {
+      if (!frame_) return;  // an empty task is done
+    }
+    return frame_.promise().result();
+  }
 
  private:
   HandleType frame_ = nullptr;
@@ -118,13 +123,20 @@ struct Detached {
 };
 }  // namespace task_detail
 
+/// Told of a task's failure the moment it happens, while the tasks beside it may still be waiting for peers.
+class Alarm {
+ public:
+  virtual ~Alarm() = default;
+  virtual void raise(std::exception_ptr error) noexcept = 0;
+};
+
 /// Runs several tasks at once on one thread. `co_await scope.join()` waits for all of them and throws the first error.
 ///
 /// Tasks refer to what outlives the scope. A scope is joined before it goes; the runtime makes sure of it by failing every pending
 /// transfer, which unwinds every task.
 class TaskScope {
  public:
-  TaskScope() = default;
+  explicit TaskScope(Alarm* alarm = nullptr) noexcept : alarm_(alarm) {}
   TaskScope(const TaskScope&) = delete;
   TaskScope& operator=(const TaskScope&) = delete;
 
@@ -157,6 +169,7 @@ class TaskScope {
       co_await task;
     } catch (...) {
       if (!scope.error_) scope.error_ = std::current_exception();
+      if (scope.alarm_ != nullptr) scope.alarm_->raise(std::current_exception());
     }
     task = {};  // the frame goes before the scope may
     if (--scope.running_ == 0 && scope.joiner_) std::exchange(scope.joiner_, nullptr).resume();
@@ -165,6 +178,7 @@ class TaskScope {
   std::size_t running_ = 0;
   std::coroutine_handle<> joiner_;
   std::exception_ptr error_;
+  Alarm* alarm_;
 };
 
 }  // namespace ringlet

@@ -15,7 +15,6 @@ namespace ringlet::compress {
 class ResidualStore {
  public:
   struct Entry {
-    std::uint64_t hash = 0;  ///< of the name; Site::tensor
     std::uint64_t step = 0;
     std::vector<float> residual;  ///< empty until error feedback first asks for it
   };

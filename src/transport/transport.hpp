@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <string>
 
 #include "ringlet/error.hpp"
 
@@ -105,6 +106,8 @@ class Transport {
   virtual bool wakes_on_arrival() const noexcept = 0;
   /// Whether a thread of ours may drive this transport while the program's threads run; where not, progress is made in the caller's calls.
   virtual bool allows_background_thread() const noexcept { return true; }
+  /// Why allows_background_thread() is false, and what to do about it: a sentence for the one warning. Empty where it is true.
+  virtual std::string background_reason() const { return {}; }
 
   /// Index of the host `rank` runs on: equal numbers share memory.
   virtual int host_of(int rank) const noexcept = 0;

@@ -1,0 +1,44 @@
+#include "base/settings.hpp"
+#include "mpi/bootstrap.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/mpi_check.hpp"
+#include "mpi/mpi_transport.hpp"
+#include "ringlet/error.hpp"
+
+namespace ringlet::mpi {
+
+std::unique_ptr<transport::Transport> world_transport(const Settings& settings) {
+  Bootstrap mpi = Bootstrap::start(settings.mpi_thread_level);
+  UniqueComm comm = duplicate(MPI_COMM_WORLD);
+  return std::make_unique<MpiTransport>(std::move(mpi), std::move(comm),
+                                        MpiTransportOptions{.farewell = settings.timeout});
+}
+
+std::unique_ptr<transport::Transport> transport_on(MPI_Comm user) {
+  Bootstrap mpi = Bootstrap::join();
+  if (user == MPI_COMM_NULL) {
+    throw Error(ErrorCode::invalid_argument,
+                "init(comm) was given MPI_COMM_NULL: only the ranks of a communicator may call it, those that "
+                "MPI_Comm_split left "
+                "out may not");
+  }
+  int is_inter = 0;
+  check(MPI_Comm_test_inter(user, &is_inter), "MPI_Comm_test_inter");
+  if (is_inter != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "init(comm) was given an inter-communicator: make one group of the two with MPI_Intercomm_merge first");
+  }
+  return std::make_unique<MpiTransport>(std::move(mpi), duplicate(user));
+}
+
+}  // namespace ringlet::mpi
+
+namespace ringlet::transport {
+
+TransportFactory mpi_transport() {
+  // After MPI_Finalize a launched process still counts as usable, for make() to say why not: alone it would be silently
+  // wrong.
+  return {"mpi", [] { return mpi::is_running() || mpi::launched_by_mpi(); }, mpi::world_transport, mpi::describe};
+}
+
+}  // namespace ringlet::transport

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+
+#include "transport/transport.hpp"
+
+namespace ringlet::runtime {
+
+/// How a worker waits when nothing moves. A transport that wakes on arrival is slept on; one that must be polled is polled, first in a
+/// tight loop, then yielding the processor, then with short sleeps, so that a waiting rank neither reacts late nor takes the core its own
+/// program computes on. A rank with nothing in flight owes nobody a quick answer and sleeps longer: its own next call wakes it.
+class Backoff {
+ public:
+  /// `ranks_here`: ranks on this host, which share its processors.
+  Backoff(transport::Transport& net, int ranks_here);
+
+  void reset() noexcept { idle_rounds_ = 0; }
+  void pause(bool anything_in_flight);
+
+ private:
+  transport::Transport& net_;
+  std::size_t spins_;
+  std::size_t idle_rounds_ = 0;
+};
+
+}  // namespace ringlet::runtime
