@@ -22,13 +22,19 @@ std::size_t round_up(std::size_t elements) { return (elements + kCacheLine - 1) 
 /// Uniform in [-1, 1), by hand: the standard's distributions differ between libraries.
 float symmetric(std::mt19937_64& random) { return std::ldexp(static_cast<float>(random() >> 40), -23) - 1.0F; }
 
+void add(std::vector<NamedLayer>& layers, const char* name, std::unique_ptr<Layer> layer) {
+  NamedLayer& entry = layers.emplace_back();
+  entry.name = name;
+  entry.layer = std::move(layer);
+}
+
 std::vector<NamedLayer> mlp(ImageSize image, std::size_t classes) {
   std::vector<NamedLayer> layers;
-  layers.push_back({"dense1", std::make_unique<Dense>(image.elements(), 256)});
-  layers.push_back({"relu1", std::make_unique<Relu>(256)});
-  layers.push_back({"dense2", std::make_unique<Dense>(256, 128)});
-  layers.push_back({"relu2", std::make_unique<Relu>(128)});
-  layers.push_back({"dense3", std::make_unique<Dense>(128, classes)});
+  add(layers, "dense1", std::make_unique<Dense>(image.elements(), 256));
+  add(layers, "relu1", std::make_unique<Relu>(256));
+  add(layers, "dense2", std::make_unique<Dense>(256, 128));
+  add(layers, "relu2", std::make_unique<Relu>(128));
+  add(layers, "dense3", std::make_unique<Dense>(128, classes));
   return layers;
 }
 
@@ -41,15 +47,15 @@ std::vector<NamedLayer> cnn(ImageSize image, std::size_t classes) {
   const ImageSize half = pool1->output_size();
   const ImageSize quarter = pool2->output_size();
   std::vector<NamedLayer> layers;
-  layers.push_back({"conv1", std::move(conv1)});
-  layers.push_back({"pool1", std::move(pool1)});
-  layers.push_back({"relu1", std::make_unique<Relu>(half.elements())});
-  layers.push_back({"conv2", std::move(conv2)});
-  layers.push_back({"pool2", std::move(pool2)});
-  layers.push_back({"relu2", std::make_unique<Relu>(quarter.elements())});
-  layers.push_back({"dense1", std::make_unique<Dense>(quarter.elements(), 128)});
-  layers.push_back({"relu3", std::make_unique<Relu>(128)});
-  layers.push_back({"dense2", std::make_unique<Dense>(128, classes)});
+  add(layers, "conv1", std::move(conv1));
+  add(layers, "pool1", std::move(pool1));
+  add(layers, "relu1", std::make_unique<Relu>(half.elements()));
+  add(layers, "conv2", std::move(conv2));
+  add(layers, "pool2", std::move(pool2));
+  add(layers, "relu2", std::make_unique<Relu>(quarter.elements()));
+  add(layers, "dense1", std::make_unique<Dense>(quarter.elements(), 128));
+  add(layers, "relu3", std::make_unique<Relu>(128));
+  add(layers, "dense2", std::make_unique<Dense>(128, classes));
   return layers;
 }
 

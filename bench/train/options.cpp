@@ -16,6 +16,9 @@ void add_options(CLI::App& app, TrainOptions& options) {
   app.add_option("--lr", options.sgd.learning_rate, "Learning rate")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--schedule", options.schedule, "Learning rate over the run: constant, or linear down to nothing")
+      ->check(CLI::IsMember({"constant", "linear"}))
+      ->capture_default_str();
   app.add_option("--momentum", options.sgd.momentum, "Momentum")->check(CLI::Range(0.0, 1.0))->capture_default_str();
   app.add_flag("--momentum-before", options.momentum_before, "Apply momentum and weight decay before the exchange");
   app.add_flag("--nesterov", options.sgd.nesterov, "Nesterov's momentum");

@@ -16,6 +16,7 @@ struct TrainOptions {
   std::size_t epochs = 3;
   std::size_t batch = 16;  // images a rank and step
   SgdOptions sgd{.learning_rate = 0.05};
+  std::string schedule = "constant";
   bool momentum_before = false;
   std::size_t accumulate = 1;
   std::uint64_t seed = 1;

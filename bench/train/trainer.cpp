@@ -65,6 +65,12 @@ double Trainer::compute_gradients(std::size_t step) {
   return loss;
 }
 
+double Trainer::learning_rate(std::size_t steps_done) const {
+  const double rate = options_.sgd.learning_rate;
+  if (options_.schedule == "constant") return rate;
+  return rate * (1 - static_cast<double>(steps_done) / static_cast<double>(options_.epochs * order_.steps()));
+}
+
 Trainer::Measured Trainer::train(std::size_t epoch, ProgressBar& progress) {
   order_.shuffle(options_.seed, epoch);
   const std::string label = fmt::format("epoch {}/{}", epoch, options_.epochs);
@@ -72,6 +78,7 @@ Trainer::Measured Trainer::train(std::size_t epoch, ProgressBar& progress) {
   const Counters before = counters();
   const auto start = Clock::now();
   for (std::size_t step = 0; step < order_.steps(); ++step) {
+    optimizer_.set_learning_rate(learning_rate((epoch - 1) * order_.steps() + step));
     measured.loss_sum += compute_gradients(step);
     const auto computed = Clock::now();
     optimizer_.step();

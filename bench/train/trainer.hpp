@@ -31,6 +31,7 @@ class Trainer {
 
   Measured train(std::size_t epoch, ProgressBar& progress);
   double compute_gradients(std::size_t step);
+  double learning_rate(std::size_t steps_done) const;
 
   const TrainOptions& options_;
   const Dataset& dataset_;
