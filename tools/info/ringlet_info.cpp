@@ -69,7 +69,8 @@ std::string settings_json() {
 
 std::string compressors_text() {
   std::string text;
-  for (const auto& method : ringlet::compress::Registry().methods()) {
+  const ringlet::compress::Registry registry;
+  for (const auto& method : registry.methods()) {
     text += fmt::format("{:<12} {:<10} {}\n{:24}{}\n", method.name, to_string(method.family), method.parameters, "",
                         method.source);
   }
@@ -78,7 +79,8 @@ std::string compressors_text() {
 
 std::string compressors_json() {
   auto methods = ordered_json::array();
-  for (const auto& method : ringlet::compress::Registry().methods()) {
+  const ringlet::compress::Registry registry;
+  for (const auto& method : registry.methods()) {
     methods.push_back({{"name", method.name},
                        {"family", to_string(method.family)},
                        {"parameters", method.parameters},
