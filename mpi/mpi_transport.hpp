@@ -33,6 +33,10 @@ struct MpiTransportOptions {
 /// Ranks are MPI processes: nonblocking point to point on a communicator of its own, progress by one MPI_Testsome over
 /// all that is outstanding. A tag is an MPI tag.
 ///
+/// Too long a message, which only a wrong writer sends, is found by MPI and only as well as it does: Open MPI's
+/// single-copy path has written all of it by then (pml ob1 does not look at the room before it fetches), and MPICH 4.0
+/// ends the job itself.
+///
 /// MPI cannot put a thread to sleep until a message comes, so the driver polls; wait() sleeps for its time or until
 /// wake().
 class MpiTransport final : public transport::Transport {

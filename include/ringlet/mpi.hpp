@@ -10,7 +10,8 @@ namespace ringlet {
 /// With a thread level below MPI_THREAD_MULTIPLE there is no background thread: collectives advance inside wait() and poll(),
 /// which then belong to the thread that may call MPI; a warning says so once.
 ///
-/// Errors   as init(); Error{invalid_argument} when MPI is not initialised, or finalised, or `user` is MPI_COMM_NULL.
+/// Errors   as init(); Error{invalid_argument} when MPI is not initialised, or finalised, or `user` is MPI_COMM_NULL or an
+///          inter-communicator.
 RINGLET_EXPORT void init(MPI_Comm user);
 
 }  // namespace ringlet

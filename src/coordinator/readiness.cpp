@@ -10,7 +10,10 @@
 namespace ringlet::coordinator {
 
 Entry& Readiness::at(Slot slot) {
-  while (slots_.size() <= slot) slots_.emplace_back().slot = static_cast<Slot>(slots_.size() - 1);
+  while (slots_.size() <= slot) {
+    const auto next = static_cast<Slot>(slots_.size());
+    slots_.emplace_back().slot = next;
+  }
   return slots_[slot];
 }
 

@@ -55,14 +55,31 @@ void Executor::enqueue(std::uint64_t sequence, std::span<const TensorId> tensors
   Slot& slot = *free_.back();
   free_.pop_back();
   slot.sequence = sequence;
-  slot.ids.assign(tensors.begin(), tensors.end());
+  slot.ids.clear();
   slot.entries.clear();
   for (const TensorId id : tensors) {
-    slot.entries.push_back(&table_.at(id));
-    slot.entries.back()->planned = true;
-    services_.book.negotiated(services_.net.now() - slot.entries.back()->enqueued);
+    TensorEntry& entry = table_.at(id);
+    entry.planned = true;
+    services_.book.negotiated(services_.net.now() - entry.enqueued);
+    if (const auto why = refusal(entry)) {
+      table_.remove(id).handle->complete(why);
+      continue;
+    }
+    slot.ids.push_back(id);
+    slot.entries.push_back(&entry);
   }
   waiting_.push_back(&slot);
+}
+
+std::optional<Error> Executor::refusal(const TensorEntry& entry) const {
+  if (entry.compressor == nullptr || !entry.compressor->error_feedback()) return std::nullopt;
+  try {
+    auto& state = services_.residuals.entry(entry.request.name);
+    services_.residuals.residual(state, entry.request.name, entry.request.shape.elements());
+  } catch (const Error& e) {
+    return e;
+  }
+  return std::nullopt;
 }
 
 bool Executor::start() {
@@ -83,7 +100,7 @@ Task<> Executor::run(Slot& slot) {
   const transport::Tag tag = transport::kFirstDataTag + window * collective::kTagsPerExchange;
   std::optional<Error> error;
   try {
-    co_await slot.bucket.run(services_, slot.entries, tag, slot);
+    if (!slot.entries.empty()) co_await slot.bucket.run(services_, slot.entries, tag, slot);
   } catch (...) {
     error = to_error(std::current_exception());
     if (error->code() != ErrorCode::invalid_argument) slot.raise(std::current_exception());

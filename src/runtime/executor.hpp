@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/bucket.hpp"
@@ -35,6 +36,9 @@ class Executor {
  private:
   struct Slot;
   Task<> run(Slot& slot);
+  /// Why a planned tensor cannot be exchanged here. The ranks agreed on its shape and have the same history, so they all refuse alike and
+  /// the rest of the bucket goes on.
+  std::optional<Error> refusal(const TensorEntry& entry) const;
   void finish(Slot& slot, const std::optional<Error>& error);
 
   BucketServices services_;

@@ -156,12 +156,13 @@ TEST_CASE("mpi: many outstanding requests, received in the opposite order") {
 
 TEST_CASE("mpi: too long a message is an error that names ranks, tag and both sizes") {
   const auto block = GENERATE(std::size_t{1} << 30, std::size_t{7});
-  // Open MPI takes small and large messages different ways
   const auto size = GENERATE(std::size_t{9}, std::size_t{300'000});
   const auto net = make({.block = block});
   if (net->size() == 1 || !library_reports_truncation()) return;
   const auto bytes = message(0, last(*net), 70, 0, size);
-  std::vector<std::byte> room(size - 1);
+  std::vector<std::byte> memory(
+      size);  // Open MPI's single copy moves all of a large message before it finds the room too small
+  const auto room = std::span(memory).first(size - 1);
   Outcome sent, received;
   if (net->rank() == 0) drive(*net, send(*net, last(*net), 70, bytes, sent));
   if (net->rank() == last(*net)) {

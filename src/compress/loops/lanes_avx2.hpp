@@ -58,6 +58,12 @@ using W = std::uint64_t __attribute__((vector_size(32)));
 [[gnu::always_inline]] inline F max(F a, F b) { return _mm256_max_ps(a, b); }
 [[gnu::always_inline]] inline I min(I a, I b) { return wrap(_mm256_min_epi32(raw(a), raw(b))); }
 [[gnu::always_inline]] inline I max(I a, I b) { return wrap(_mm256_max_epi32(raw(a), raw(b))); }
+[[gnu::always_inline]] inline std::int32_t largest(I v) {
+  __m128i m = _mm_max_epi32(_mm256_castsi256_si128(raw(v)), _mm256_extracti128_si256(raw(v), 1));
+  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4E));
+  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0xB1));
+  return _mm_cvtsi128_si32(m);
+}
 [[gnu::always_inline]] inline I truncated(F v) { return wrap(_mm256_cvttps_epi32(v)); }
 [[gnu::always_inline]] inline F to_float(I v) { return _mm256_cvtepi32_ps(raw(v)); }
 

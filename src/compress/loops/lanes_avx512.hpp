@@ -57,6 +57,7 @@ using W = std::uint64_t __attribute__((vector_size(64)));
 [[gnu::always_inline]] inline F max(F a, F b) { return _mm512_max_ps(a, b); }
 [[gnu::always_inline]] inline I min(I a, I b) { return wrap(_mm512_min_epi32(raw(a), raw(b))); }
 [[gnu::always_inline]] inline I max(I a, I b) { return wrap(_mm512_max_epi32(raw(a), raw(b))); }
+[[gnu::always_inline]] inline std::int32_t largest(I v) { return _mm512_reduce_max_epi32(raw(v)); }
 [[gnu::always_inline]] inline I truncated(F v) { return wrap(_mm512_cvttps_epi32(v)); }
 [[gnu::always_inline]] inline F to_float(I v) { return _mm512_cvtepi32_ps(raw(v)); }
 

@@ -54,6 +54,10 @@ template <class T>
 [[gnu::always_inline]] inline F max(F a, F b) { return select(a > b, a, b); }
 [[gnu::always_inline]] inline I min(I a, I b) { return select(a < b, a, b); }
 [[gnu::always_inline]] inline I max(I a, I b) { return select(a > b, a, b); }
+[[gnu::always_inline]] inline std::int32_t largest(I v) {
+  const std::int32_t a = v[0] < v[1] ? v[1] : v[0], b = v[2] < v[3] ? v[3] : v[2];
+  return a < b ? b : a;
+}
 [[gnu::always_inline]] inline I truncated(F v) { return __builtin_convertvector(v, I); }
 [[gnu::always_inline]] inline F to_float(I v) { return __builtin_convertvector(v, F); }
 

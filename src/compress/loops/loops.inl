@@ -100,29 +100,35 @@ void uncast(const std::byte* wire, std::size_t n, Factors by, float* y) {
 
 // ---- measures ----
 
+// A grain is measured before it is quantized, and the hardware prefetcher stops at the end of each: 4 KiB ahead keeps memory busy.
+[[gnu::always_inline]] inline void prefetch_ahead(const float* p) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(p) + 4096));
+}
+
 static std::uint32_t max_abs_bits(const float* x, std::size_t n) {
   I most[4] = {};
   std::size_t i = 0;
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
-    for (std::size_t k = 0; k < 4; ++k) most[k] = max(most[k], magnitude(load(x + i + k * kLanes)));
+    for (std::size_t k = 0; k < 4; ++k) {
+      prefetch_ahead(x + i + k * kLanes);
+      most[k] = max(most[k], magnitude(load(x + i + k * kLanes)));
+    }
   }
   sweep(n - i, [&](std::size_t j, std::size_t count) __attribute__((always_inline)) {
     most[0] = max(most[0], magnitude(load(x + i + j, count)));
   });
-  const I all = max(max(most[0], most[1]), max(most[2], most[3]));
-  std::int32_t result = 0;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) result = result < all[lane] ? all[lane] : result;
-  return static_cast<std::uint32_t>(result);
+  return static_cast<std::uint32_t>(largest(max(max(most[0], most[1]), max(most[2], most[3]))));
 }
 
 [[gnu::always_inline]] inline I order_keys(F v) {
-  return bits(v) ^ ((bits(v) < 0) & kMagnitude);
+  return bits(v) ^ ((bits(v) >> 31) & kMagnitude);
 }
 
 static KeyRange key_range(const float* x, std::size_t n) {
   I low = order_keys(broadcast(x[0])), high = low;
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
+    prefetch_ahead(x + i);
     const I key = order_keys(load(x + i));
     low = min(low, key);
     high = max(high, key);
@@ -132,12 +138,7 @@ static KeyRange key_range(const float* x, std::size_t n) {
     low = min(low, key);
     high = max(high, key);
   }
-  KeyRange range{low[0], high[0]};
-  for (std::size_t lane = 1; lane < kLanes; ++lane) {
-    range.low = low[lane] < range.low ? low[lane] : range.low;
-    range.high = high[lane] > range.high ? high[lane] : range.high;
-  }
-  return range;
+  return {~largest(~low), largest(high)};
 }
 
 static float sum_squares(const float* x, std::size_t n, float factor) {
@@ -218,7 +219,7 @@ void quantize_as(const float* x, std::size_t n, const Grid& grid, const std::uin
     const F u = kStochastic ? fraction(rounding_load(random + i, count)) : broadcast(0.5F);
     if constexpr (kCentered) {
       const I level = truncated(min(floats(magnitude(v)) * prescale * inverse, levels) + u);
-      const I sign = bits(v) < 0;
+      const I sign = bits(v) >> 31;
       store(codes + i, zero + ((level ^ sign) - sign), count);
     } else {
       store(codes + i, truncated(max(min((v * prescale - low) * inverse, levels), broadcast(0.0F)) + u), count);
@@ -264,24 +265,6 @@ void dequantize_plain(const std::uint8_t* codes, std::size_t n, const Grid& grid
 
 // ---- packing ----
 
-// Eight bytes of `bits` bits each, pushed together from both ends of ever longer pairs: bytes, 16-bit halves, 32-bit halves.
-[[gnu::always_inline]] inline std::uint64_t squeeze(std::uint64_t v, unsigned bits) {
-  const unsigned gap = 8 - bits;
-  v = (v & 0x00ff00ff00ff00ff) | ((v & 0xff00ff00ff00ff00) >> gap);
-  v = (v & 0x0000ffff0000ffff) | ((v & 0xffff0000ffff0000) >> 2 * gap);
-  return (v & 0x00000000ffffffff) | ((v & 0xffffffff00000000) >> 4 * gap);
-}
-
-[[gnu::always_inline]] inline std::uint64_t spread(std::uint64_t v, unsigned bits) {
-  const unsigned gap = 8 - bits;
-  const auto low = [](unsigned count) { return (std::uint64_t{1} << count) - 1; };
-  v = (v & low(4 * bits)) | ((v & ~low(4 * bits)) << 4 * gap);
-  const std::uint64_t pair = low(2 * bits) | low(2 * bits) << 32;
-  v = (v & pair) | ((v & ~pair) << 2 * gap);
-  const std::uint64_t single = low(bits) * 0x0001000100010001;
-  return (v & single) | ((v & ~single) << gap);
-}
-
 [[gnu::always_inline]] inline std::uint64_t little_endian(std::uint64_t v) {
   return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v);
 }
@@ -297,18 +280,73 @@ void dequantize_plain(const std::uint8_t* codes, std::size_t n, const Grid& grid
   __builtin_memcpy(p, &v, bytes);
 }
 
+// Eight bytes of `bits` bits each, pushed together from both ends of ever longer pairs: bytes, 16-bit halves, 32-bit halves.
+[[gnu::always_inline]] inline std::uint64_t squeeze(std::uint64_t v, unsigned bits) {
+  const unsigned gap = 8 - bits;
+  v = (v & 0x00ff00ff00ff00ff) | ((v & 0xff00ff00ff00ff00) >> gap);
+  v = (v & 0x0000ffff0000ffff) | ((v & 0xffff0000ffff0000) >> 2 * gap);
+  return (v & 0x00000000ffffffff) | ((v & 0xffffffff00000000) >> 4 * gap);
+}
+
+// The way back, for the low 8 bits bits of v.
+[[gnu::always_inline]] inline std::uint64_t spread(std::uint64_t v, unsigned bits) {
+  const unsigned gap = 8 - bits;
+  const auto low = [](unsigned count) __attribute__((always_inline)) { return (std::uint64_t{1} << count) - 1; };
+  const std::uint64_t quad = low(4 * bits), pair = low(2 * bits) * 0x100000001, single = low(bits) * 0x0001000100010001;
+  v = (v & quad) | ((v & (quad << 4 * bits)) << 4 * gap);
+  v = (v & pair) | ((v & (pair << 2 * bits)) << 2 * gap);
+  return (v & single) | ((v & (single << bits)) << gap);
+}
+
+// Codes by eights; whole words are moved while there is room for one, for a partial one costs more than the packing.
 template <unsigned kBits>
 void pack_as(const std::uint8_t* codes, std::size_t n, std::byte* wire) {
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8, wire += kBits) store_some(wire, squeeze(load_some(codes + i, 8), kBits), kBits);
-  if (i < n) store_some(wire, squeeze(load_some(codes + i, n - i), kBits), packed_bytes(n - i, kBits));
+  const std::byte* end = wire + packed_bytes(n, kBits);
+  for (; n >= 8 && end - wire >= 8; n -= 8, codes += 8, wire += kBits) store_some(wire, squeeze(load_some(codes, 8), kBits), 8);
+  for (; n >= 8; n -= 8, codes += 8, wire += kBits) store_some(wire, squeeze(load_some(codes, 8), kBits), kBits);
+  if (n > 0) store_some(wire, squeeze(load_some(codes, n), kBits), packed_bytes(n, kBits));
 }
 
 template <unsigned kBits>
 void unpack_as(const std::byte* wire, std::size_t n, std::uint8_t* codes) {
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8, wire += kBits) store_some(codes + i, spread(load_some(wire, kBits), kBits), 8);
-  if (i < n) store_some(codes + i, spread(load_some(wire, packed_bytes(n - i, kBits)), kBits), n - i);
+  const std::byte* end = wire + packed_bytes(n, kBits);
+  for (; n >= 8 && end - wire >= 8; n -= 8, codes += 8, wire += kBits) store_some(codes, spread(load_some(wire, 8), kBits), 8);
+  for (; n >= 8; n -= 8, codes += 8, wire += kBits) store_some(codes, spread(load_some(wire, kBits), kBits), 8);
+  if (n > 0) store_some(codes, spread(load_some(wire, packed_bytes(n, kBits)), kBits), n);
+}
+
+// Widths that divide a byte: byte by byte, which the compiler turns into vectors.
+template <>
+void pack_as<4>(const std::uint8_t* __restrict codes, std::size_t n, std::byte* __restrict wire) {
+  for (std::size_t i = 0; i < n / 2; ++i) wire[i] = static_cast<std::byte>(codes[2 * i] | codes[2 * i + 1] << 4);
+  if (n % 2 != 0) wire[n / 2] = static_cast<std::byte>(codes[n - 1]);
+}
+
+template <>
+void unpack_as<4>(const std::byte* __restrict wire, std::size_t n, std::uint8_t* __restrict codes) {
+  for (std::size_t i = 0; i < n / 2; ++i) {
+    codes[2 * i] = static_cast<std::uint8_t>(wire[i]) & 15;
+    codes[2 * i + 1] = static_cast<std::uint8_t>(wire[i]) >> 4;
+  }
+  if (n % 2 != 0) codes[n - 1] = static_cast<std::uint8_t>(wire[n / 2]) & 15;
+}
+
+template <>
+void pack_as<2>(const std::uint8_t* __restrict codes, std::size_t n, std::byte* __restrict wire) {
+  for (std::size_t i = 0; i < n / 4; ++i) {
+    wire[i] = static_cast<std::byte>(codes[4 * i] | codes[4 * i + 1] << 2 | codes[4 * i + 2] << 4 | codes[4 * i + 3] << 6);
+  }
+  if (n % 4 != 0) store_some(wire + n / 4, squeeze(load_some(codes + n / 4 * 4, n % 4), 2), 1);
+}
+
+template <>
+void pack_as<8>(const std::uint8_t* codes, std::size_t n, std::byte* wire) {
+  __builtin_memcpy(wire, codes, n);
+}
+
+template <>
+void unpack_as<8>(const std::byte* wire, std::size_t n, std::uint8_t* codes) {
+  __builtin_memcpy(codes, wire, n);
 }
 
 constexpr decltype(&pack_as<1>) kPack[] = {pack_as<1>, pack_as<2>, pack_as<3>, pack_as<4>,

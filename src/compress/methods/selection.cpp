@@ -34,19 +34,24 @@ Cut find_cut(std::span<const float> x, std::size_t k) noexcept {
   return {prefix, wanted};
 }
 
-std::uint32_t guess_threshold(std::span<const float> x, std::size_t k) noexcept {
-  constexpr std::size_t kRun = 16, kRuns = 2048, kSample = kRun * kRuns;  // runs: a cache line costs as much as an element
-  if (x.size() < 8 * kSample || k > x.size() / 16) return 0;
-  std::array<std::uint32_t, kSample> sample;
-  const std::size_t stride = x.size() / kRuns;
-  for (std::size_t run = 0; run < kRuns; ++run) {
+Guess guess_threshold(std::span<const float> x, std::size_t k) noexcept {
+  constexpr std::size_t kRun = 16, kMaxRuns = 2048;  // runs: a cache line costs as much as an element
+  const std::size_t runs = std::min(kMaxRuns, x.size() / (8 * kRun));
+  if (runs < 32 || k > x.size() / 4) return {};
+  std::array<std::uint32_t, kRun * kMaxRuns> sample;
+  const std::size_t stride = x.size() / runs;
+  for (std::size_t run = 0; run < runs; ++run) {
     for (std::size_t i = 0; i < kRun; ++i) sample[run * kRun + i] = magnitude_bits(x[run * stride + i]);
   }
-  // Four standard deviations more than expected, so that nearly always enough elements reach the threshold.
-  const double expected = static_cast<double>(k) / static_cast<double>(x.size()) * kSample;
-  const auto rank = static_cast<std::size_t>(expected + 4 * std::sqrt(expected) + 4);
-  std::nth_element(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(rank), sample.end(), std::greater<>());
-  return sample[rank];
+  // Four standard deviations more than expected, so that nearly always enough elements reach the threshold; eight for the limit.
+  const std::size_t sampled = runs * kRun;
+  const double expected = static_cast<double>(k) / static_cast<double>(x.size()) * static_cast<double>(sampled);
+  const double margin = 4 * std::sqrt(expected) + 4;
+  const auto rank = std::min(static_cast<std::size_t>(expected + margin), sampled - 1);
+  const auto at = sample.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(sample.begin(), at, sample.begin() + static_cast<std::ptrdiff_t>(sampled), std::greater<>());
+  const double most = (expected + 2 * margin) / static_cast<double>(sampled) * static_cast<double>(x.size());
+  return {*at, std::min(static_cast<std::size_t>(most), x.size())};
 }
 
 }  // namespace ringlet::compress

@@ -15,8 +15,12 @@ struct Cut {
 /// The cut of the `k` largest, 0 < k <= x.size(). Three counting passes; exact; no memory.
 Cut find_cut(std::span<const float> x, std::size_t k) noexcept;
 
-/// Bits of a magnitude that, judged by a regular sample, somewhat more than `k` elements of `x` reach; 0 when no such guess is worth
-/// making.
-std::uint32_t guess_threshold(std::span<const float> x, std::size_t k) noexcept;
+/// A threshold that somewhat more than `k` elements should reach, judged by a regular sample, and the number that more do not reach
+/// unless the sample misleads. No guess is worth making when `bits` is 0.
+struct Guess {
+  std::uint32_t bits = 0;
+  std::size_t limit = 0;
+};
+Guess guess_threshold(std::span<const float> x, std::size_t k) noexcept;
 
 }  // namespace ringlet::compress

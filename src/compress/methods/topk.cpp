@@ -70,15 +70,15 @@ class WireWriter {
   Cut cut_;
 };
 
-// Collects what reaches `threshold`; false when that is fewer than k, or so many that counting is cheaper.
-bool collect(std::span<const float> x, std::size_t k, std::uint32_t threshold, Candidates& out) {
-  const std::size_t limit = k + k / 2 + kBlock;
+// Collects what reaches the guessed threshold; false when that is fewer than k, or more than the limit.
+bool collect(std::span<const float> x, std::size_t k, const Guess& guess, Candidates& out) {
   out.count = 0;
-  out.reserve(limit + kBlock + Loops::kCompactSlack);
+  out.reserve(guess.limit + kBlock + Loops::kCompactSlack);
   for (std::size_t at = 0; at < x.size(); at += kBlock) {
     const std::size_t n = std::min(kBlock, x.size() - at);
-    out.count += loops().compact(&x[at], n, static_cast<std::uint32_t>(at), threshold, &out.indices[out.count], &out.values[out.count]);
-    if (out.count > limit) return false;
+    out.count += loops().compact(&x[at], n, static_cast<std::uint32_t>(at), guess.bits, &out.indices[out.count],
+                                 &out.values[out.count]);
+    if (out.count > guess.limit) return false;
   }
   return out.count >= k;
 }
@@ -105,8 +105,8 @@ void select_by_counting(std::span<const float> x, std::size_t k, std::byte* wire
 void select_largest(std::span<const float> x, std::size_t k, std::byte* wire) {
   // Scratch of this thread, so that a steady state allocates nothing.
   static thread_local Candidates candidates;
-  const std::uint32_t threshold = guess_threshold(x, k);
-  if (threshold == 0 || !collect(x, k, threshold, candidates)) return select_by_counting(x, k, wire);
+  const Guess guess = guess_threshold(x, k);
+  if (guess.bits == 0 || !collect(x, k, guess, candidates)) return select_by_counting(x, k, wire);
   const std::span<const float> values(candidates.values.data(), candidates.count);
   WireWriter(wire, k, find_cut(values, k)).add(candidates.indices.data(), values.data(), values.size());
 }
