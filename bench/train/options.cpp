@@ -14,18 +14,14 @@ void add_options(CLI::App& app, TrainOptions& options) {
       ->check(at_least_one)
       ->capture_default_str();
   app.add_option("--batch", options.batch, "Images a rank and step")->check(at_least_one)->capture_default_str();
-  app.add_option("--lr", options.sgd.learning_rate, "Learning rate")
-
-      ->capture_default_str();
+  app.add_option("--lr", options.sgd.learning_rate, "Learning rate")->capture_default_str();
   app.add_option("--schedule", options.schedule, "Learning rate over the run: constant, or linear down to nothing")
       ->check(CLI::IsMember({"constant", "linear"}))
       ->capture_default_str();
   app.add_option("--momentum", options.sgd.momentum, "Momentum")->check(CLI::Range(0.0, 1.0))->capture_default_str();
   app.add_flag("--momentum-before", options.momentum_before, "Apply momentum and weight decay before the exchange");
   app.add_flag("--nesterov", options.sgd.nesterov, "Nesterov's momentum");
-  app.add_option("--weight-decay", options.sgd.weight_decay, "Weight decay")
-
-      ->capture_default_str();
+  app.add_option("--weight-decay", options.sgd.weight_decay, "Weight decay")->capture_default_str();
   app.add_option("--accumulate", options.accumulate, "Micro-steps summed before one exchange")
       ->check(at_least_one)
       ->capture_default_str();
