@@ -4,11 +4,13 @@
 
 #include <utility>
 
+#include "base/detach.hpp"
+
 namespace ringlet::runtime {
 
 TensorId TensorTable::add(TensorEntry entry) {
   const std::lock_guard lock(mutex_);
-  if (closed_) throw Error(*closed_);
+  if (closed_) throw detach(*closed_);
   const auto next = static_cast<TensorId>(free_.empty() ? entries_.size() : free_.back());
   if (!by_name_.emplace(entry.request.name, next).second) {
     throw Error(ErrorCode::invalid_argument,
@@ -29,7 +31,7 @@ TensorId TensorTable::add(TensorEntry entry) {
 
 void TensorTable::close(const Error& why) {
   const std::lock_guard lock(mutex_);
-  if (!closed_) closed_ = why;
+  if (!closed_) closed_ = detach(why);
 }
 
 void TensorTable::drain(std::vector<TensorId>& added) {

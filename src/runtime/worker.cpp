@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/detach.hpp"
+
 namespace ringlet::runtime {
 namespace {
 
@@ -142,7 +144,7 @@ void Worker::peer_left(int rank) {
                        : fmt::format("rank {} has shut down, so this collective can never complete; every rank must make the same calls", rank));
   {
     const std::lock_guard lock(mutex_);
-    if (!refusal_) refusal_ = why;
+    if (!refusal_) refusal_ = detach(why);
   }
   fail_unplanned(why);
 }
@@ -150,7 +152,7 @@ void Worker::peer_left(int rank) {
 void Worker::lost(const Error& why) {
   {
     const std::lock_guard lock(mutex_);
-    refusal_ = why;
+    refusal_ = detach(why);
   }
   failing_ = why;
   fail_at_ = net_->now() + kRelayTime;
@@ -165,7 +167,8 @@ void Worker::exchange_failed(const Error& why) { coordinator_.abort(why); }
 
 std::optional<Error> Worker::refusal() const {
   const std::lock_guard lock(mutex_);
-  return refusal_;
+  if (!refusal_) return std::nullopt;
+  return detach(*refusal_);
 }
 
 void Worker::await(const std::atomic<bool>& flag, std::chrono::nanoseconds limit) {
@@ -192,7 +195,7 @@ void Worker::leave() {
 void Worker::abort(const Error& why) {
   {
     const std::lock_guard lock(mutex_);
-    abort_request_ = why;
+    abort_request_ = detach(why);
   }
   net_->wake();
   await(broken_, kRelayTime * 4);
