@@ -13,7 +13,8 @@ struct MethodCall {
   std::vector<std::pair<std::string, std::string>> args;  // in the order written
 };
 
-/// Parses `a(x=1)|b`: one call a stage. Throws Error{invalid_argument} that shows the text, the position and what was expected.
+/// Parses `a(x=1)|b`: one call a stage. Throws Error{invalid_argument} that shows the text, the position and what was
+/// expected.
 std::vector<MethodCall> parse_spec(std::string_view text);
 
 }  // namespace ringlet::compress

@@ -13,17 +13,20 @@ namespace {
 
 constexpr std::size_t kMaxBucket = std::size_t{1} << 20;
 
-// Expected largest magnitude of `count` standard Gaussians, count >= 16 (David and Nagaraja, Order statistics, 2003, section 10.5).
+// Expected largest magnitude of `count` standard Gaussians, count >= 16 (David and Nagaraja, Order statistics, 2003,
+// section 10.5).
 double expected_largest(double count) noexcept {
   const double two_sided = 2 * count, root = std::sqrt(2 * std::log(two_sided));
-  return root - (std::log(std::log(two_sided)) + std::log(4 * std::numbers::pi)) / (2 * root) + std::numbers::egamma / root;
+  return root - (std::log(std::log(two_sided)) + std::log(4 * std::numbers::pi)) / (2 * root) +
+         std::numbers::egamma / root;
 }
 
 const char* name(Norm norm) noexcept { return norm == Norm::linf ? "linf" : norm == Norm::l2 ? "l2" : "minmax"; }
 
 std::string text(const QsgdOptions& options) {
-  return fmt::format("qsgd(bits={},bucket={},norm={},rounding={},ef={})", options.bits, options.bucket, name(options.norm),
-                     options.stochastic ? "stochastic" : "nearest", options.error_feedback ? "on" : "off");
+  return fmt::format("qsgd(bits={},bucket={},norm={},rounding={},ef={})", options.bits, options.bucket,
+                     name(options.norm), options.stochastic ? "stochastic" : "nearest",
+                     options.error_feedback ? "on" : "off");
 }
 
 // The nearest options with error feedback that contract: more bits if that is enough, else smaller buckets of 8 bits.
@@ -66,10 +69,11 @@ QsgdOptions read_qsgd_options(Arguments& arguments) {
   if (options.error_feedback && residual_growth(options) >= 1) {
     QsgdOptions without = options;
     without.error_feedback = false;
-    arguments.fail(fmt::format("ef=on: the residual of norm={},bits={},bucket={} grows without bound (error {:.2f} of the "
-                               "input, needs to be below 1); nearest valid: {} or {}",
-                               name(options.norm), options.bits, options.bucket, residual_growth(options),
-                               text(contracting(options)), text(without)));
+    arguments.fail(
+        fmt::format("ef=on: the residual of norm={},bits={},bucket={} grows without bound (error {:.2f} of the "
+                    "input, needs to be below 1); nearest valid: {} or {}",
+                    name(options.norm), options.bits, options.bucket, residual_growth(options),
+                    text(contracting(options)), text(without)));
   }
   return options;
 }

@@ -19,12 +19,13 @@ struct QsgdOptions {
   unsigned levels() const noexcept { return norm == Norm::minmax ? (1U << bits) - 1 : (1U << (bits - 1)) - 1; }
 };
 
-/// Reads bits, bucket, norm, rounding, ef, and refuses what cannot work: bits=1 without minmax, ef=on where residuals would grow.
+/// Reads bits, bucket, norm, rounding, ef, and refuses what cannot work: bits=1 without minmax, ef=on where residuals
+/// would grow.
 QsgdOptions read_qsgd_options(Arguments& arguments);
 
-/// Squared error over squared input that error feedback has to reckon with: below 1, residuals stay bounded. For l2 the bound of the
-/// paper, min(B/s^2, sqrt(B)/s), B elements a bucket and s levels; for linf and minmax the smaller of the worst case and of what a
-/// bucket of Gaussian elements meets.
+/// Squared error over squared input that error feedback has to reckon with: below 1, residuals stay bounded. For l2 the
+/// bound of the paper, min(B/s^2, sqrt(B)/s), B elements a bucket and s levels; for linf and minmax the smaller of the
+/// worst case and of what a bucket of Gaussian elements meets.
 double residual_growth(const QsgdOptions& options) noexcept;
 
 }  // namespace ringlet::compress
