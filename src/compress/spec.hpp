@@ -1,13 +1,13 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ringlet::compress {
 
-/// `name(key=value, ...)`: the parsed form, values as written. Methods read their arguments through an ArgReader.
+/// `name(key=value, ...)`: the parsed form, values as written. Methods read their arguments through Arguments.
 struct MethodCall {
   std::string name;
   std::vector<std::pair<std::string, std::string>> args;  // in the order written

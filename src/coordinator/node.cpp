@@ -21,7 +21,7 @@ Node::Node(transport::Transport& net, const Settings& settings, Listener& listen
       readiness_(tree_, cache_),
       plan_(settings.fusion_threshold),
       gone_(static_cast<std::size_t>(tree_.is_root() ? net.size() : 0)),
-      clock_(settings, tree_.is_root()),
+      clock_(settings, tree_.depth(), tree_.deepest()),
       progress_(net.now()),
       word_(progress_),
       spoken_(progress_) {

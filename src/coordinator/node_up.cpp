@@ -134,7 +134,7 @@ void Node::write_bucket(std::span<const BucketPlan::Ready> bucket) {
       write(down_, Assign{tensor.entry->name});
     } else {
       write(down_, Uncached{tensor.entry->name});
-      if (!cache_was_full_) first_uncached_ = tensor.entry->name;
+      if (!cache_was_full_ && cache_.capacity() > 0) first_uncached_ = tensor.entry->name;
       cache_was_full_ = true;
     }
   }

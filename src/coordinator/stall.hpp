@@ -28,7 +28,8 @@ std::string seconds_text(TimePoint::duration time);
 /// off.
 class StallClock {
  public:
-  StallClock(const Settings& settings, bool is_root);
+  /// `depth`: how far below the root, of `deepest`. The nearer the root, the sooner a rank gives up: it knows more.
+  StallClock(const Settings& settings, int depth, int deepest);
 
   /// Whether it is time for a look at the pending tensors; at most some twenty times in the shortest of the periods.
   bool is_due(TimePoint now);

@@ -350,12 +350,12 @@ void pack_as<2>(const std::uint8_t* __restrict codes, std::size_t n, std::byte* 
 
 template <>
 void pack_as<8>(const std::uint8_t* codes, std::size_t n, std::byte* wire) {
-  __builtin_memcpy(wire, codes, n);
+  if (n > 0) __builtin_memcpy(wire, codes, n);
 }
 
 template <>
 void unpack_as<8>(const std::byte* wire, std::size_t n, std::uint8_t* codes) {
-  __builtin_memcpy(codes, wire, n);
+  if (n > 0) __builtin_memcpy(codes, wire, n);
 }
 
 constexpr decltype(&pack_as<1>) kPack[] = {pack_as<1>, pack_as<2>, pack_as<3>, pack_as<4>,

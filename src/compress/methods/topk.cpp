@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "compress/arguments.hpp"
@@ -88,18 +89,18 @@ void select_by_counting(std::span<const float> x, std::size_t k, std::byte* wire
   const Cut cut = find_cut(x, k);
   WireWriter writer(wire, k, cut);
   std::uint32_t indices[kBlock + Loops::kCompactSlack];
+  if (cut.bits == 0) {  // zeros are among the k largest: everything is a candidate
+    for (std::size_t at = 0; at < x.size(); at += kBlock) {
+      const std::size_t n = std::min(kBlock, x.size() - at);
+      std::iota(indices, indices + n, static_cast<std::uint32_t>(at));
+      writer.add(indices, &x[at], n);
+    }
+    return;
+  }
   float values[kBlock + Loops::kCompactSlack];
   for (std::size_t at = 0; at < x.size(); at += kBlock) {
     const std::size_t n = std::min(kBlock, x.size() - at);
-    const std::uint32_t least = std::max<std::uint32_t>(cut.bits, 1);
-    std::size_t found;
-    if (cut.bits == 0) {  // zeros are among the k largest
-      for (found = 0; found < n; ++found)
-        indices[found] = static_cast<std::uint32_t>(at + found), values[found] = x[at + found];
-    } else {
-      found = loops().compact(&x[at], n, static_cast<std::uint32_t>(at), least, indices, values);
-    }
-    writer.add(indices, values, found);
+    writer.add(indices, values, loops().compact(&x[at], n, static_cast<std::uint32_t>(at), cut.bits, indices, values));
   }
 }
 
