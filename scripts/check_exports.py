@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 OURS = re.compile(r"(?:(?:vtable|typeinfo(?: name)?|guard variable) for )?ringlet(?:::|_)")
-INTERNAL = re.compile(r"ringlet::(?:transport|compress|collective|coordinator|observe|optimizer|api|mpi|info)::")
+INTERNAL = re.compile(r"ringlet::(?:transport|compress|collective|coordinator|observe|optimizer|runtime|api|mpi|info)::")
 NEEDED = ("ringlet::init()", "ringlet::Handle::wait() const", "ringlet_init", "typeinfo for ringlet::Error")
 
 

@@ -127,8 +127,9 @@ struct TensorView {
   /// One-dimensional view of a vector, an array or a span.
   template <class Range>
   requires requires(Range&& r) { std::span(r); }
-  TensorView(Range&& range)
-      : TensorView(std::span(range).data(), Shape{std::span(range).size()}) {}  // NOLINT: implicit by design
+  // implicit by design; of a TensorView no span is made, so this never stands in for a copy
+  // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
+  TensorView(Range&& range) : TensorView(std::span(range).data(), Shape{std::span(range).size()}) {}
 
   std::size_t elements() const noexcept { return shape.elements(); }
   std::size_t bytes() const noexcept { return elements() * size_of(dtype); }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,8 +82,8 @@ void DefaultRuntime::at_exit() noexcept {
   auto last = self.release();
   if (!last) return;
   if (self.owner_ != ::getpid()) {
-    new std::shared_ptr<runtime::Runtime>(
-        std::move(last));  // the parent's: destroying it would wait for a thread we have not
+    // the parent's: destroying it would wait for a thread we have not
+    new (std::nothrow) std::shared_ptr<runtime::Runtime>(std::move(last));
     return;
   }
   try {
