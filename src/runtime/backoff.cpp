@@ -11,8 +11,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr std::size_t kSpins = 300;    // polls of about 0.3 us
-constexpr std::size_t kYields = 300;   // of about 2 us
+constexpr std::size_t kSpins = 300;   // polls of about 0.3 us
+constexpr std::size_t kYields = 300;  // of about 2 us
 constexpr auto kFirstSleep = microseconds(50);
 constexpr auto kLastSleep = microseconds(500);
 constexpr auto kIdleSleep = microseconds(5000);

@@ -6,9 +6,10 @@
 
 namespace ringlet::runtime {
 
-/// How a worker waits when nothing moves. A transport that wakes on arrival is slept on; one that must be polled is polled, first in a
-/// tight loop, then yielding the processor, then with short sleeps, so that a waiting rank neither reacts late nor takes the core its own
-/// program computes on. A rank with nothing in flight owes nobody a quick answer and sleeps longer: its own next call wakes it.
+/// How a worker waits when nothing moves. A transport that wakes on arrival is slept on; one that must be polled is
+/// polled, first in a tight loop, then yielding the processor, then with short sleeps, so that a waiting rank neither
+/// reacts late nor takes the core its own program computes on. A rank with nothing in flight owes nobody a quick answer
+/// and sleeps longer: its own next call wakes it.
 class Backoff {
  public:
   /// `ranks_here`: ranks on this host, which share its processors.

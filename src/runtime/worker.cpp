@@ -23,8 +23,8 @@ bool may_use_thread(const transport::Transport& net, const Settings& settings) {
 
 }  // namespace
 
-Worker::Worker(std::unique_ptr<transport::Transport> net, const Settings& settings, const collective::Selector& selector,
-               TensorTable& table, observe::CounterBook& book, Logger log)
+Worker::Worker(std::unique_ptr<transport::Transport> net, const Settings& settings,
+               const collective::Selector& selector, TensorTable& table, observe::CounterBook& book, Logger log)
     : net_(std::move(net)),
       settings_(settings),
       table_(table),
@@ -42,8 +42,10 @@ void Worker::start() {
   if (threaded_) {
     thread_ = std::thread([this] { loop(); });
   } else {
-    log_.warn("no background thread may call this transport here: collectives advance only inside wait() and poll(); initialise MPI with "
-              "MPI_THREAD_MULTIPLE to let them overlap with computation");
+    log_.warn(
+        "no background thread may call this transport here: collectives advance only inside wait() and poll(); "
+        "initialise MPI with "
+        "MPI_THREAD_MULTIPLE to let them overlap with computation");
   }
 }
 
@@ -133,15 +135,22 @@ void Worker::break_now(const Error& why) {
   changed_.notify_all();
 }
 
-void Worker::run_bucket(std::uint64_t sequence, std::span<const TensorId> tensors) { executor_.enqueue(sequence, tensors); }
+void Worker::run_bucket(std::uint64_t sequence, std::span<const TensorId> tensors) {
+  executor_.enqueue(sequence, tensors);
+}
 
 void Worker::fail_tensor(TensorId tensor, const Error& why) { table_.remove(tensor).handle->complete(why); }
 
 void Worker::peer_left(int rank) {
   const bool self = rank == net_->rank();
-  const Error why(ErrorCode::peer_lost,
-                  self ? fmt::format("rank {}: shutdown() was called here while this collective was pending; wait for its handle first", rank)
-                       : fmt::format("rank {} has shut down, so this collective can never complete; every rank must make the same calls", rank));
+  const Error why(
+      ErrorCode::peer_lost,
+      self ? fmt::format(
+                 "rank {}: shutdown() was called here while this collective was pending; wait for its handle first",
+                 rank)
+           : fmt::format(
+                 "rank {} has shut down, so this collective can never complete; every rank must make the same calls",
+                 rank));
   {
     const std::lock_guard lock(mutex_);
     if (!refusal_) refusal_ = detach(why);
@@ -188,7 +197,8 @@ void Worker::leave() {
   }
   net_->wake();
   await(closed_, settings_.timeout);
-  if (!closed_ && !broken_) log_.warn("shutdown: not every rank has called shutdown() within RINGLET_TIMEOUT; leaving without them");
+  if (!closed_ && !broken_)
+    log_.warn("shutdown: not every rank has called shutdown() within RINGLET_TIMEOUT; leaving without them");
   stop();
 }
 
@@ -207,7 +217,8 @@ void Worker::stop() {
   stop_.store(true, std::memory_order_release);
   net_->wake();
   if (thread_.joinable()) thread_.join();
-  // From here on this thread drives. What the coordinator still has to send goes out; then everything that waits is ended.
+  // From here on this thread drives. What the coordinator still has to send goes out; then everything that waits is
+  // ended.
   TaskScope ending;
   ending.spawn(coordinator_.join());
   const auto deadline = net_->now() + kRelayTime * 5;

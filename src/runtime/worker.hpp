@@ -17,12 +17,12 @@
 
 namespace ringlet::runtime {
 
-/// Drives one rank: drains the table into the coordinator, the coordinator's plans into the executor, and the transport all along, on a
-/// thread of its own or, where none may be, in the caller's calls.
+/// Drives one rank: drains the table into the coordinator, the coordinator's plans into the executor, and the transport
+/// all along, on a thread of its own or, where none may be, in the caller's calls.
 class Worker final : public Driver, private coordinator::Listener, private ExecutorListener {
  public:
-  Worker(std::unique_ptr<transport::Transport> net, const Settings& settings, const collective::Selector& selector, TensorTable& table,
-         observe::CounterBook& book, Logger log);
+  Worker(std::unique_ptr<transport::Transport> net, const Settings& settings, const collective::Selector& selector,
+         TensorTable& table, observe::CounterBook& book, Logger log);
   ~Worker() override;
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;

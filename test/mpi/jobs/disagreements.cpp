@@ -104,8 +104,8 @@ int optimizer_mismatch() {
   return 0;
 }
 
-constexpr std::array kModes{Mode{"mismatch", mismatches}, Mode{"duplicate", duplicate_name}, Mode{"callback", callback_throws},
-                            Mode{"optimizer-mismatch", optimizer_mismatch}};
+constexpr std::array kModes{Mode{"mismatch", mismatches}, Mode{"duplicate", duplicate_name},
+                            Mode{"callback", callback_throws}, Mode{"optimizer-mismatch", optimizer_mismatch}};
 
 }  // namespace
 

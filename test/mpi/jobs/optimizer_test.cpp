@@ -1,7 +1,7 @@
 // The distributed optimizer against SGD in one process on the batch of all ranks; over real MPI.
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "ranks_agree.hpp"
 #include "support/catch.hpp"
@@ -90,7 +90,9 @@ class PlainSgd {
 };
 
 std::size_t batch_of_all() { return kBatch * static_cast<std::size_t>(hvd::size()); }
-std::size_t first_sample(int step) { return static_cast<std::size_t>(step) * batch_of_all() + kBatch * static_cast<std::size_t>(hvd::rank()); }
+std::size_t first_sample(int step) {
+  return static_cast<std::size_t>(step) * batch_of_all() + kBatch * static_cast<std::size_t>(hvd::rank());
+}
 
 /// Steps of the distributed optimizer, each rank on its part; `announce`: gradients go out one by one, last layer first.
 Model train(const SgdOptions& sgd, const DistributedOptions& distributed, int steps = kSteps, bool announce = false) {
@@ -154,7 +156,8 @@ TEST_CASE("with compression the replicas still agree to the bit") {
   const bool before = GENERATE(false, true);
   CAPTURE(spec, before);
   const Job job;
-  const Model model = train({.learning_rate = 0.05, .momentum = 0.9}, {.compression = spec, .momentum_before_exchange = before});
+  const Model model =
+      train({.learning_rate = 0.05, .momentum = 0.9}, {.compression = spec, .momentum_before_exchange = before});
   REQUIRE(replicas_agree(model));
 }
 
