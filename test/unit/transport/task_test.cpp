@@ -27,7 +27,7 @@ struct Gate {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 constexpr int kLong = 1000;
 #else
-constexpr int kLong = 60'000;
+constexpr int kLong = 40'000;
 #endif
 
 Task<int> value(int v) { co_return v; }
