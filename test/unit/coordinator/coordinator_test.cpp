@@ -185,7 +185,7 @@ TEST_CASE("tensors that become ready while enough buckets are unfinished share o
 
 TEST_CASE("with a cycle time the root waits for more") {
   Settings settings = test_settings();
-  settings.cycle_time = 100ms;
+  settings.cycle_time = 500ms;
   const auto records = run_job(2, settings, [&](RankDriver& rank) {
     rank.ready(summand("a"));
     rank.coordinator().flush();
