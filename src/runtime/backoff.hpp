@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 
 #include "transport/transport.hpp"
@@ -13,13 +14,15 @@ namespace ringlet::runtime {
 class Backoff {
  public:
   /// `ranks_here`: ranks on this host, which share its processors.
-  Backoff(transport::Transport& net, int ranks_here);
+  /// `tick`: never sleep longer, because stalls and timeouts must be looked at.
+  Backoff(transport::Transport& net, int ranks_here, std::chrono::nanoseconds tick);
 
   void reset() noexcept { idle_rounds_ = 0; }
   void pause(bool anything_in_flight);
 
  private:
   transport::Transport& net_;
+  std::chrono::nanoseconds tick_;
   std::size_t spins_;
   std::size_t idle_rounds_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/detach.hpp"
@@ -13,7 +14,14 @@ using std::chrono::milliseconds;
 
 /// How long a failure's message may take to reach the neighbours before this rank stops moving anything.
 constexpr auto kRelayTime = milliseconds(200);
-constexpr auto kTickInterval = milliseconds(20);
+
+/// How often the coordinator must be asked about stalls, timeouts and the end of a cycle.
+std::chrono::nanoseconds tick_interval(const Settings& settings) {
+  constexpr std::chrono::nanoseconds kUsual = milliseconds(20);
+  constexpr std::chrono::nanoseconds kShortest = std::chrono::microseconds(50);
+  if (settings.cycle_time.count() == 0) return kUsual;
+  return std::clamp<std::chrono::nanoseconds>(settings.cycle_time / 2, kShortest, kUsual);
+}
 
 bool may_use_thread(const transport::Transport& net, const Settings& settings) {
   if (settings.progress == "thread") return true;
@@ -33,7 +41,8 @@ Worker::Worker(std::unique_ptr<transport::Transport> net, const Settings& settin
       topology_(topology_of(*net_)),
       executor_({*net_, pool_, residuals_, book_, selector, settings_}, table, *this),
       coordinator_(*net_, settings_, *this),
-      backoff_(*net_, topology_.local_size),
+      tick_(tick_interval(settings)),
+      backoff_(*net_, topology_.local_size, tick_),
       threaded_(may_use_thread(*net_, settings)) {}
 
 Worker::~Worker() { stop(); }
@@ -112,7 +121,7 @@ void Worker::tick() {
     changed_.notify_all();
   }
   if (now < next_tick_ || broken_) return;
-  next_tick_ = now + kTickInterval;
+  next_tick_ = now + tick_;
   for (const std::string& warning : coordinator_.tick()) log_.warn(warning);
   book_.cache(coordinator_.cache_hits(), coordinator_.cache_misses());
 }

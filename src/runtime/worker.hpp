@@ -72,6 +72,7 @@ class Worker final : public Driver, private coordinator::Listener, private Execu
   compress::ResidualStore residuals_;
   Executor executor_;
   coordinator::Coordinator coordinator_;
+  std::chrono::nanoseconds tick_;
   Backoff backoff_;
   bool threaded_;
   std::thread thread_;
