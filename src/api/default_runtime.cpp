@@ -50,6 +50,7 @@ void DefaultRuntime::start(const MakeTransport& make) {
   if (is_running()) return;
   std::vector<std::string> warnings;
   const Settings settings = settings_from_environment(warnings);
+  runtime::check_settings(settings);
   auto net = make(settings);
   const int rank = net->rank();
   if (rank == 0) {  // the others were given the same environment

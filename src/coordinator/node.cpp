@@ -24,7 +24,8 @@ Node::Node(transport::Transport& net, const Settings& settings, Listener& listen
       clock_(settings, tree_.depth(), tree_.deepest()),
       progress_(net.now()),
       word_(progress_),
-      spoken_(progress_) {
+      spoken_(progress_),
+      answered_(gone_.size(), progress_) {
   for (const int child : tree_.children()) links_.emplace_back(net_, child, kDown, kUp);
   if (!tree_.is_root()) parent_ = &links_.emplace_back(net_, tree_.parent(), kUp, kDown);
   for (Link& link : links_) scope_.spawn(listen(link));

@@ -43,6 +43,8 @@ class StallClock {
   bool is_over(TimePoint since, TimePoint now) const { return since <= before(now, timeout_); }
   /// Whether those below should hear from this rank again, lest they think it dead.
   bool should_speak(TimePoint spoken, TimePoint now) const { return spoken <= before(now, speak_); }
+  /// Whether an answer is so old that several questions must have been asked since.
+  bool is_silent(TimePoint answered, TimePoint now) const { return answered <= before(now, timeout_ / 2); }
 
  private:
   using Duration = TimePoint::duration;

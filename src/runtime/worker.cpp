@@ -50,12 +50,11 @@ Worker::~Worker() { stop(); }
 void Worker::start() {
   if (threaded_) {
     thread_ = std::thread([this] { loop(); });
-  } else {
-    log_.warn(
-        "no background thread may call this transport here: collectives advance only inside wait() and poll(); "
-        "initialise MPI with "
-        "MPI_THREAD_MULTIPLE to let them overlap with computation");
+    return;
   }
+  const std::string why = net_->background_reason();
+  if (why.empty() || net_->rank() != 0) return;  // it was asked for; the other ranks have the same reason
+  log_.warn(why + "; until then collectives advance only inside wait() and poll()");
 }
 
 void Worker::loop() {
@@ -157,9 +156,10 @@ void Worker::peer_left(int rank) {
       self ? fmt::format(
                  "rank {}: shutdown() was called here while this collective was pending; wait for its handle first",
                  rank)
-           : fmt::format(
-                 "rank {} has shut down, so this collective can never complete; every rank must make the same calls",
-                 rank));
+           : fmt::format("rank {} has shut down, or its program has ended, so this collective can never complete; "
+                         "every rank must make "
+                         "the same calls",
+                         rank));
   {
     const std::lock_guard lock(mutex_);
     if (!refusal_) refusal_ = detach(why);

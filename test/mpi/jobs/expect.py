@@ -17,7 +17,7 @@ LINGER = 5.0  # seconds that a launcher's children may take to follow it
 
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--status', default='zero', help='zero, nonzero or a number')
+    parser.add_argument('--status', default='zero', help='zero, nonzero, any or a number')
     parser.add_argument('--require', action='append', default=[], metavar='REGEX', help='must match the output')
     parser.add_argument('--forbid', action='append', default=[], metavar='REGEX', help='must not match it')
     parser.add_argument('--once', action='append', default=[], metavar='REGEX', help='must match exactly once')
@@ -79,7 +79,7 @@ def judge(args, status, output, left):
     problems = []
     if status is None:
         problems.append(f'it still ran after {args.within:g} s')
-    elif {'zero': status != 0, 'nonzero': status == 0}.get(args.status, str(status) != args.status):
+    elif {'any': False, 'zero': status != 0, 'nonzero': status == 0}.get(args.status, str(status) != args.status):
         problems.append(f'exit status {status}, expected {args.status}')
     if left:
         problems.append(f'{left} of its processes outlived it by {LINGER:g} s')

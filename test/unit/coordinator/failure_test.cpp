@@ -366,7 +366,8 @@ TEST_CASE("random messages from a neighbour are survived") {
                                                coordinator::Left{1},
                                                coordinator::Left{0},
                                                coordinator::Closed{},
-                                               coordinator::Alive{}};
+                                               coordinator::Alive{},
+                                               coordinator::Here{1}};
     for (auto count = 1 + random() % 6; count > 0; --count) coordinator::write(frame, items[random() % items.size()]);
     if (round % 3 == 0) frame[9 + random() % (frame.size() - 9)] = static_cast<std::byte>(random());
     frame[0] = std::byte{1};

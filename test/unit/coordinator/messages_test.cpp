@@ -45,6 +45,7 @@ std::vector<Item> every_item() {
           Failure{Slot{12}, "text"},
           Failure{"name", std::string(5000, 'x')},
           Alive{},
+          Here{8},
           Left{8},
           Abort{ErrorCode::timeout, "rank 3: no progress"},
           Closed{}};

@@ -44,7 +44,8 @@ std::vector<Mismatch> mismatches() {
        "allreduce \"w\": ranks 0, 2 have memory on the host, rank 1 has memory on a device; every rank must pass the "
        "same memory"},
       {"group", [](Request& r) { r.group = "tree"; },
-       "allreduce \"w\": ranks 0, 2 have group \"\", rank 1 has group \"tree\"; every rank must pass the same group"},
+       "allreduce \"w\": ranks 0, 2 have exchange group \"\", rank 1 has exchange group \"tree\"; RINGLET_EXCHANGE and "
+       "RINGLET_FUSION_COPY_LIMIT must be the same on every rank"},
   };
 }
 
