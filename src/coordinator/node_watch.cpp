@@ -55,7 +55,8 @@ void Node::speak(TimePoint now) {
   write(down_, Alive{});
 }
 
-/// Who may have stopped in the middle of a bucket. The root has asked everyone by now; the others only know when they last heard of it.
+/// Who may have stopped in the middle of a bucket. The root has asked everyone by now; the others only know when they
+/// last heard of it.
 std::string Node::who_is_silent(TimePoint now) const {
   if (!tree_.is_root()) {
     return fmt::format("the last word from rank {} (its parent) is {} old", parent_->peer(), seconds_text(now - word_));

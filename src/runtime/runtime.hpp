@@ -28,12 +28,12 @@ struct Operation {
   std::vector<std::size_t> splits;
 };
 
-/// Error{invalid_argument}, naming the variable, for a compression rule or a row of the exchange table that cannot be followed: what can be
-/// known before there is a transport.
+/// Error{invalid_argument}, naming the variable, for a compression rule or a row of the exchange table that cannot be
+/// followed: what can be known before there is a transport.
 void check_settings(const Settings& settings, const compress::Registry& registry = {});
 
-/// Everything one rank of one job owns: the transport, the worker thread that drives it, the tensor table, the coordinator, the executor,
-/// residuals and counters. Programs have one, tests as many as they like.
+/// Everything one rank of one job owns: the transport, the worker thread that drives it, the tensor table, the
+/// coordinator, the executor, residuals and counters. Programs have one, tests as many as they like.
 class Runtime {
  public:
   /// `registry` holds the compressors that specs may name. Throws as check_settings().
