@@ -20,7 +20,9 @@ constexpr auto kIdleSleep = microseconds(5000);
 }  // namespace
 
 Backoff::Backoff(transport::Transport& net, int ranks_here, std::chrono::nanoseconds tick)
-    : net_(net), tick_(tick), spins_(static_cast<std::size_t>(ranks_here) > std::thread::hardware_concurrency() ? 0 : kSpins) {}
+    : net_(net),
+      tick_(tick),
+      spins_(static_cast<std::size_t>(ranks_here) > std::thread::hardware_concurrency() ? 0 : kSpins) {}
 
 void Backoff::pause(bool anything_in_flight) {
   if (net_.wakes_on_arrival()) return net_.wait(tick_);

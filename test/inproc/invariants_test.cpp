@@ -1,4 +1,5 @@
-// DESIGN's invariants 1 to 5 over whole jobs: every compressor, every exchange, several P and sizes, alone and fused, in place and not.
+// DESIGN's invariants 1 to 5 over whole jobs: every compressor, every exchange, several P and sizes, alone and fused,
+// in place and not.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -89,7 +89,8 @@ int callback_throws() {
   return 0;
 }
 
-/// One model's worth of tensors with a gradient of another shape on one rank; the optimizer's error comes before anything is applied.
+/// One model's worth of tensors with a gradient of another shape on one rank; the optimizer's error comes before
+/// anything is applied.
 int optimizer_mismatch() {
   hvd::init();
   const bool odd = hvd::rank() == kCulprit;

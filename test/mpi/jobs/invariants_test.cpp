@@ -18,8 +18,9 @@ struct Method {
   double bound;  ///< largest error of an element of an average of values in [-1, 1]; compared below
 };
 
-// fp16 and bf16 round to 11 and 8 bits, here and once more at the owner. QSGD's levels are 1 / (2^(bits-1) - 1) of the largest element
-// apart; rounding at random is wrong by less than one of them, in each rank's message and once more in the owner's.
+// fp16 and bf16 round to 11 and 8 bits, here and once more at the owner. QSGD's levels are 1 / (2^(bits-1) - 1) of the
+// largest element apart; rounding at random is wrong by less than one of them, in each rank's message and once more in
+// the owner's.
 constexpr Method kMethods[] = {{"none", 1e-6},           {"fp16", 2.0 / 2048},      {"bf16", 2.0 / 256},
                                {"qsgd(bits=2)", 2.0},    {"qsgd(bits=4)", 2.0 / 7}, {"qsgd(bits=8)", 2.0 / 127},
                                {"topk(ratio=0.01)", 1.0}};

@@ -14,7 +14,8 @@
 
 namespace ringlet::test {
 
-/// A job over MPI_COMM_WORLD, through the public calls, for as long as this object lives. `compression`: RINGLET_COMPRESSION meanwhile.
+/// A job over MPI_COMM_WORLD, through the public calls, for as long as this object lives. `compression`:
+/// RINGLET_COMPRESSION meanwhile.
 class Job {
  public:
   explicit Job(const std::string& compression = {}) {
@@ -53,8 +54,8 @@ bool ranks_agree(const std::vector<std::vector<T>>& tensors) {
   return ranks_agree(hashes);
 }
 
-/// The program's own messages on MPI_COMM_WORLD while a job runs: from any source with any tag, so that a message of the library's
-/// would be caught here. True when they arrived as sent.
+/// The program's own messages on MPI_COMM_WORLD while a job runs: from any source with any tag, so that a message of
+/// the library's would be caught here. True when they arrived as sent.
 inline bool own_traffic_is_undisturbed() {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
