@@ -20,11 +20,11 @@ function(run)
   endif()
 endfunction()
 
-# Runs a program alone and, in a build with MPI, as two ranks.
+# Runs a program alone and, in a build with MPI, as two ranks; its argument is the number of ranks it must find.
 function(run_program program)
-  run(${program})
+  run(${program} 1)
   if(MPIEXEC)
-    run(${MPIEXEC} -np 2 ${program})
+    run(${MPIEXEC} -n 2 ${program} 2)
   endif()
 endfunction()
 
@@ -52,7 +52,7 @@ function(step_stage)
 endfunction()
 
 function(step_package)
-  configure(${here}/consumer ${WORK_DIR}/package -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_C_COMPILER=${CC} "-D CONSUMER_LANGUAGES=C;CXX"
+  configure(${here}/consumer ${WORK_DIR}/package -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_C_COMPILER=${CC} -D CONSUMER_WITH_C=ON
     -D CONSUMER_COMPONENTS=${COMPONENTS})
   run(${CMAKE_COMMAND} --build ${WORK_DIR}/package)
   run_program(${WORK_DIR}/package/consumer_cpp)
@@ -60,7 +60,7 @@ function(step_package)
   if(COMPONENTS)
     run_program(${WORK_DIR}/package/consumer_mpi)
   endif()
-  configure(${here}/consumer ${WORK_DIR}/package_cxx -D CMAKE_PREFIX_PATH=${prefix} -D CONSUMER_LANGUAGES=CXX)
+  configure(${here}/consumer ${WORK_DIR}/package_cxx -D CMAKE_PREFIX_PATH=${prefix})
   run(${CMAKE_COMMAND} --build ${WORK_DIR}/package_cxx)
   run_program(${WORK_DIR}/package_cxx/consumer_cpp)
 endfunction()
