@@ -38,7 +38,8 @@ namespace ringlet::transport {
 TransportFactory mpi_transport() {
   // After MPI_Finalize a launched process still counts as usable, for make() to say why not: alone it would be silently
   // wrong.
-  return {"mpi", [] { return mpi::is_running() || mpi::launched_by_mpi(); }, mpi::world_transport, mpi::describe};
+  return {"mpi", [] { return mpi::is_running() || mpi::launched_by_mpi(); }, mpi::world_transport, mpi::describe,
+          [](int comm) { return mpi::transport_on(MPI_Comm_f2c(comm)); }};
 }
 
 }  // namespace ringlet::transport

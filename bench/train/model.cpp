@@ -53,9 +53,9 @@ std::vector<NamedLayer> cnn(ImageSize image, std::size_t classes) {
   add(layers, "conv2", std::move(conv2));
   add(layers, "pool2", std::move(pool2));
   add(layers, "relu2", std::make_unique<Relu>(quarter.elements()));
-  add(layers, "dense1", std::make_unique<Dense>(quarter.elements(), 128));
-  add(layers, "relu3", std::make_unique<Relu>(128));
-  add(layers, "dense2", std::make_unique<Dense>(128, classes));
+  add(layers, "dense1", std::make_unique<Dense>(quarter.elements(), 512));
+  add(layers, "relu3", std::make_unique<Relu>(512));
+  add(layers, "dense2", std::make_unique<Dense>(512, classes));
   return layers;
 }
 

@@ -3,6 +3,7 @@
 namespace ringlet::train {
 
 void add_options(CLI::App& app, TrainOptions& options) {
+  const CLI::Range at_least_one(std::size_t{1}, std::size_t{1000000});
   app.add_option("--compression", options.compression,
                  "Spec for every gradient, such as none, \"qsgd(bits=4)\" or \"topk(ratio=0.01)\"; default: "
                  "RINGLET_COMPRESSION's rules");
@@ -10,23 +11,19 @@ void add_options(CLI::App& app, TrainOptions& options) {
       ->check(CLI::IsMember({"cnn", "mlp"}))
       ->capture_default_str();
   app.add_option("--epochs", options.epochs, "Passes over the training images")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one)
       ->capture_default_str();
-  app.add_option("--batch", options.batch, "Images a rank and step")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--lr", options.sgd.learning_rate, "Learning rate")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  app.add_option("--batch", options.batch, "Images a rank and step")->check(at_least_one)->capture_default_str();
+  app.add_option("--lr", options.sgd.learning_rate, "Learning rate")->capture_default_str();
   app.add_option("--schedule", options.schedule, "Learning rate over the run: constant, or linear down to nothing")
       ->check(CLI::IsMember({"constant", "linear"}))
       ->capture_default_str();
   app.add_option("--momentum", options.sgd.momentum, "Momentum")->check(CLI::Range(0.0, 1.0))->capture_default_str();
   app.add_flag("--momentum-before", options.momentum_before, "Apply momentum and weight decay before the exchange");
   app.add_flag("--nesterov", options.sgd.nesterov, "Nesterov's momentum");
-  app.add_option("--weight-decay", options.sgd.weight_decay, "Weight decay")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  app.add_option("--weight-decay", options.sgd.weight_decay, "Weight decay")->capture_default_str();
   app.add_option("--accumulate", options.accumulate, "Micro-steps summed before one exchange")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one)
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Seed of the first weights and of the order of the images")
       ->capture_default_str();

@@ -50,6 +50,7 @@ void DefaultRuntime::start(const MakeTransport& make) {
   if (is_running()) return;
   std::vector<std::string> warnings;
   const Settings settings = settings_from_environment(warnings);
+  runtime::check_settings(settings);
   auto net = make(settings);
   const int rank = net->rank();
   if (rank == 0) {  // the others were given the same environment
@@ -81,8 +82,7 @@ void DefaultRuntime::at_exit() noexcept {
   auto last = self.release();
   if (!last) return;
   if (self.owner_ != ::getpid()) {
-    new std::shared_ptr<runtime::Runtime>(
-        std::move(last));  // the parent's: destroying it would wait for a thread we have not
+    self.parents_ = std::move(last);
     return;
   }
   try {

@@ -10,8 +10,8 @@
 
 namespace ringlet::compress {
 
-/// Typed access to the arguments of one call, for a method's factory. Each reader throws Error{invalid_argument} naming method,
-/// argument, value and range, and notes the value for the canonical spec. One thread.
+/// Typed access to the arguments of one call, for a method's factory. Each reader throws Error{invalid_argument} naming
+/// method, argument, value and range, and notes the value for the canonical spec. One thread.
 class Arguments {
  public:
   explicit Arguments(MethodCall call) : call_(std::move(call)) {}
@@ -30,7 +30,8 @@ class Arguments {
 
   /// `method(key=value,...)`: every argument read so far, in that order, with its default where none was written.
   std::string canonical() const;
-  /// Throws Error{invalid_argument} for an argument that no reader asked for, naming the nearest one that was asked for.
+  /// Throws Error{invalid_argument} for an argument that no reader asked for, naming the nearest one that was asked
+  /// for.
   void require_all_read() const;
   /// Throws Error{invalid_argument} "<method>: <text>".
   [[noreturn]] void fail(std::string_view text) const;
@@ -41,7 +42,7 @@ class Arguments {
   void note(std::string_view key, std::string value);
 
   MethodCall call_;
-  std::vector<std::string> keys_;  // asked for
+  std::vector<std::string> keys_;   // asked for
   std::vector<std::string> notes_;  // "key=value"
 };
 

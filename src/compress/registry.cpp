@@ -18,7 +18,8 @@ namespace ringlet::compress {
 Registry::Registry() : methods_{none_method(), fp16_method(), bf16_method(), qsgd_method(), topk_method()} {}
 
 void Registry::add(Method method) {
-  const auto taken = std::find_if(methods_.begin(), methods_.end(), [&](const Method& m) { return m.name == method.name; });
+  const auto taken =
+      std::find_if(methods_.begin(), methods_.end(), [&](const Method& m) { return m.name == method.name; });
   if (taken != methods_.end()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("a compression method named '{}' is there already: choose another name", method.name));

@@ -22,7 +22,8 @@ struct Method {
   std::function<std::shared_ptr<const Compressor>(Arguments&)> make;
 };
 
-/// The methods one Runtime knows: the built-in ones, then what the user added. Built before use, then read by any thread.
+/// The methods one Runtime knows: the built-in ones, then what the user added. Built before use, then read by any
+/// thread.
 class Registry {
  public:
   Registry();
@@ -31,8 +32,8 @@ class Registry {
   void add(Method method);
   /// Throws Error{invalid_argument} naming the nearest known method.
   const Method& find(std::string_view name) const;
-  /// The compressor a spec describes; null for "none", which sends the elements as they are. Throws Error{invalid_argument} that
-  /// says which argument is wrong, its range, and the nearest valid name.
+  /// The compressor a spec describes; null for "none", which sends the elements as they are. Throws
+  /// Error{invalid_argument} that says which argument is wrong, its range, and the nearest valid name.
   std::shared_ptr<const Compressor> make(std::string_view spec) const;
   const std::vector<Method>& methods() const noexcept { return methods_; }
 

@@ -6,9 +6,7 @@
 
 namespace ringlet::compress {
 
-ResidualStore::Entry& ResidualStore::entry(const std::string& name) {
-  return entries_[name];
-}
+ResidualStore::Entry& ResidualStore::entry(const std::string& name) { return entries_[name]; }
 
 std::span<float> ResidualStore::residual(Entry& entry, const std::string& name, std::size_t elements) {
   if (entry.residual.empty() && elements > 0) {
@@ -16,10 +14,11 @@ std::span<float> ResidualStore::residual(Entry& entry, const std::string& name, 
     bytes_ += elements * sizeof(float);
   }
   if (entry.residual.size() != elements) {
-    throw Error(ErrorCode::mismatch,
-                fmt::format("tensor '{}' has {} elements, but its error-feedback residual has {}: a tensor keeps its size, "
-                            "or takes another name",
-                            name, elements, entry.residual.size()));
+    throw Error(
+        ErrorCode::mismatch,
+        fmt::format("tensor '{}' has {} elements, but its error-feedback residual has {}: a tensor keeps its size, "
+                    "or takes another name",
+                    name, elements, entry.residual.size()));
   }
   return entry.residual;
 }

@@ -51,7 +51,8 @@ Rules::Rules(std::string_view text, const Registry& registry) {
 }
 
 std::shared_ptr<const Compressor> Rules::match(std::string_view name) const {
-  const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& r) { return glob_match(r.pattern, name); });
+  const auto rule =
+      std::find_if(rules_.begin(), rules_.end(), [&](const Rule& r) { return glob_match(r.pattern, name); });
   return rule == rules_.end() ? nullptr : rule->compressor;
 }
 

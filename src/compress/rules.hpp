@@ -8,8 +8,8 @@
 
 namespace ringlet::compress {
 
-/// `pattern=spec; pattern=spec; ...` (or a bare spec, which is `*=spec`): the first pattern that matches a tensor's name decides.
-/// Patterns know `*` and `?`. Immutable after construction; any thread.
+/// `pattern=spec; pattern=spec; ...` (or a bare spec, which is `*=spec`): the first pattern that matches a tensor's
+/// name decides. Patterns know `*` and `?`. Immutable after construction; any thread.
 class Rules {
  public:
   Rules() = default;

@@ -42,7 +42,8 @@ class Parser {
     const std::size_t start = at_;
     const std::string key(word("the name of an argument"));
     if (!accept('=')) fail(fmt::format("'=' and a value for '{}'", key));
-    const bool again = std::any_of(call.args.begin(), call.args.end(), [&](const auto& arg) { return arg.first == key; });
+    const bool again =
+        std::any_of(call.args.begin(), call.args.end(), [&](const auto& arg) { return arg.first == key; });
     if (again) {
       at_ = start;
       fail(fmt::format("another argument: '{}' is there already", key));
@@ -79,8 +80,8 @@ class Parser {
 
   [[noreturn]] void fail(std::string_view expected) const {
     const std::string found = at_ < text_.size() ? fmt::format("'{}'", text_[at_]) : "the end";
-    throw Error(ErrorCode::invalid_argument, fmt::format("compression \"{}\", position {}: expected {}, found {}", text_,
-                                                         at_ + 1, expected, found));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("compression \"{}\", position {}: expected {}, found {}", text_, at_ + 1, expected, found));
   }
 
   std::string_view text_;

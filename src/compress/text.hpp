@@ -13,8 +13,8 @@ constexpr std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-/// Position of the first character of `any_of` outside parentheses, from `begin` on; text.size() when there is none. A closing
-/// parenthesis that closes nothing is outside.
+/// Position of the first character of `any_of` outside parentheses, from `begin` on; text.size() when there is none. A
+/// closing parenthesis that closes nothing is outside.
 constexpr std::size_t find_outside(std::string_view text, std::string_view any_of, std::size_t begin = 0) noexcept {
   std::size_t depth = 0;
   for (std::size_t i = begin; i < text.size(); ++i) {

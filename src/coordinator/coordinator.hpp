@@ -26,11 +26,12 @@ class Listener {
   virtual void run_bucket(std::uint64_t sequence, std::span<const TensorId> tensors) = 0;
   /// The ranks disagree about this tensor: it alone fails, with this text, on every rank that had it.
   virtual void fail_tensor(TensorId tensor, const Error& why) = 0;
-  /// `rank` has left and takes no part any more: what is still pending can never complete, nor can anything new.
+  /// Another rank, `rank`, has left and takes no part any more: what is still pending can never complete, nor can anything new.
+  /// Comes after every plan that the rank is part of, and before none.
   virtual void peer_left(int rank) = 0;
   /// Some rank gave up or fell silent. Nothing works any more; every tensor fails with this text. Called at most once.
   virtual void lost(const Error& why) = 0;
-  /// Every rank has left: the runtime may stop driving. Called at most once.
+  /// Every rank has left: nothing follows but join(). Called at most once.
   virtual void closed() = 0;
 };
 
@@ -58,10 +59,12 @@ class Coordinator {
   void leave();
   /// Tells every rank that this one failed and why; calls lost() here too, with the same text.
   void abort(const Error& why);
-  /// Checks for stalls and timeouts; to be called now and then, at least every tenth of the stall warning. Returns warnings to be logged
+  /// Checks for stalls, timeouts and the end of a cycle; to be called at least every tenth of the stall warning, every thirtieth of the
+  /// timeout and, at the root, every cycle. Cheap when nothing is due. Returns warnings to be logged
   /// (the root's only): one text, tensors and missing ranks sorted and bounded.
   std::vector<std::string> tick();
-  /// Waits until the coordinator's own coroutines have ended, which they do after closed() or when the transport has failed.
+  /// Waits until the coordinator's own coroutines have ended, which they do after closed(), once the neighbours have heard of it, or
+  /// when the transport has failed; after lost() only then. Until it returns the transport is driven and the coordinator stays.
   Task<> join();
 
   std::uint64_t cache_hits() const noexcept;

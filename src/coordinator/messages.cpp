@@ -27,7 +27,8 @@ enum class Type : std::uint8_t {
   alive,
   left,
   abort,
-  closed
+  closed,
+  here
 };
 constexpr std::uint64_t kMaxSlot = std::numeric_limits<Slot>::max();
 
@@ -112,6 +113,7 @@ struct Writer {
     text(failure.text);
   }
   void operator()(const Alive&) { head(Type::alive); }
+  void operator()(const Here& here) { head(Type::here, static_cast<std::uint64_t>(here.rank)); }
   void operator()(const Left& left) { head(Type::left, static_cast<std::uint64_t>(left.rank)); }
   void operator()(const Abort& abort) {
     head(Type::abort, static_cast<std::uint64_t>(abort.code));
@@ -242,6 +244,8 @@ Item Reader::read() {
     }
     case Type::alive:
       return Alive{};
+    case Type::here:
+      return Here{rank(value)};
     case Type::left:
       return Left{rank(value)};
     case Type::abort: {

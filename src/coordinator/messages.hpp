@@ -44,6 +44,11 @@ struct Partial {
   std::vector<RankRef> ready;
 };
 
+/// This rank lives: the answer to Alive.
+struct Here {
+  int rank = 0;
+};
+
 // Down:
 /// The next tensor in the bucket, one without a slot.
 struct Uncached {
@@ -63,7 +68,7 @@ struct Failure {
   Key tensor;
   std::string text;
 };
-/// The root lives, but has nothing to say.
+/// The root lives, but has nothing to say. Whoever hears it answers Here.
 struct Alive {};
 
 // Both ways:
@@ -77,8 +82,8 @@ struct Abort {
 /// Down: every rank has left. Up: the sender knows, and says nothing more.
 struct Closed {};
 
-using Item =
-    std::variant<SlotRun, Named, Partial, Uncached, Assign, Update, BucketEnd, Failure, Alive, Left, Abort, Closed>;
+using Item = std::variant<SlotRun, Named, Partial, Uncached, Assign, Update, BucketEnd, Failure, Alive, Here, Left,
+                          Abort, Closed>;
 
 /// Appends `item` to the message.
 void write(std::vector<std::byte>& message, const Item& item);

@@ -21,10 +21,11 @@ Node::Node(transport::Transport& net, const Settings& settings, Listener& listen
       readiness_(tree_, cache_),
       plan_(settings.fusion_threshold),
       gone_(static_cast<std::size_t>(tree_.is_root() ? net.size() : 0)),
-      clock_(settings, tree_.is_root()),
+      clock_(settings, tree_.depth(), tree_.deepest()),
       progress_(net.now()),
       word_(progress_),
-      spoken_(progress_) {
+      spoken_(progress_),
+      answered_(gone_.size(), progress_) {
   for (const int child : tree_.children()) links_.emplace_back(net_, child, kDown, kUp);
   if (!tree_.is_root()) parent_ = &links_.emplace_back(net_, tree_.parent(), kUp, kDown);
   for (Link& link : links_) scope_.spawn(listen(link));

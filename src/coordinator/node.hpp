@@ -65,6 +65,7 @@ class Node {
   void take_up(Link& link, std::span<const std::byte> message);
   void take_slots(std::size_t child, SlotRun run);
   void take_partial(std::size_t child, const Partial& partial);
+  void take_answer(const Here& here);
   void completed(Entry& entry);
   void send_up();
   void send_leaves();
@@ -79,12 +80,13 @@ class Node {
   void take(const Update& update);
   void take(BucketEnd);
   void take(const Failure& failure);
-  void take(Alive) {}
+  void take(Alive);
   void take(Left left);
   void take(const Abort& abort);
   void take(Closed);
   void take(const Named&);
   void take(const Partial&);
+  void take(Here);
   void add_to_bucket(Entry& entry);
   TensorId end_round(Entry& entry);
 
@@ -94,6 +96,8 @@ class Node {
   void watch_as_root(TimePoint now, std::vector<std::string>& warnings);
   void watch_as_other(TimePoint now);
   void watch_buckets(TimePoint now);
+  void speak(TimePoint now);
+  std::string who_is_silent(TimePoint now) const;
 
   void require_slots(Slot first, Slot count) const;
   TimePoint now() const { return net_.now(); }
@@ -141,9 +145,10 @@ class Node {
 
   // Watch:
   StallClock clock_;
-  TimePoint progress_;  // the last sign that something moves here
-  TimePoint word_;      // the last message from the parent
-  TimePoint spoken_;    // the root's last message
+  TimePoint progress_;               // the last sign that something moves here
+  TimePoint word_;                   // the last message from the parent
+  TimePoint spoken_;                 // the root's last message
+  std::vector<TimePoint> answered_;  // root: when each rank last answered
   std::uint64_t traffic_ = 0;
 
   std::uint64_t hits_ = 0;

@@ -65,6 +65,10 @@ void Node::take(const Failure& failure) {
   listener_.fail_tensor(tensor, Error(ErrorCode::mismatch, failure.text));
 }
 
+void Node::take(Alive) {
+  if (!tree_.is_root()) write(parent_->outbox(), Here{tree_.rank()});
+}
+
 void Node::take(Left left) {
   somebody_left_ = true;
   if (left.rank != tree_.rank()) listener_.peer_left(left.rank);
@@ -84,6 +88,7 @@ void Node::take(Closed) {
 
 void Node::take(const Named&) { malformed("a parent sent what only a child sends"); }
 void Node::take(const Partial&) { malformed("a parent sent what only a child sends"); }
+void Node::take(Here) { malformed("a parent sent what only a child sends"); }
 
 void Node::add_to_bucket(Entry& entry) {
   if (bucket_.empty()) bucket_name_ = readiness_.name_of(entry);

@@ -20,6 +20,8 @@ void Node::take_up(Link& link, std::span<const std::byte> message) {
       if (readiness_.add_named(entry, child, std::move(named->variants), now())) completed(entry);
     } else if (const auto* partial = std::get_if<Partial>(&item)) {
       take_partial(child, *partial);
+    } else if (const auto* here = std::get_if<Here>(&item)) {
+      take_answer(*here);
     } else if (const auto* left = std::get_if<Left>(&item)) {
       leaving_.push_back(left->rank);
     } else if (const auto* abort = std::get_if<Abort>(&item)) {
@@ -46,6 +48,11 @@ void Node::take_partial(std::size_t child, const Partial& partial) {
       std::uint64_t{1000} * 60 * 60 * 24 * 365;  // any such time may be subtracted from now
   const std::chrono::milliseconds waited(std::min(partial.waited_ms, kLongest));
   readiness_.add_partial(readiness_.at(partial.tensor), child, partial.ready, now() - waited);
+}
+
+void Node::take_answer(const Here& here) {
+  if (!tree_.is_root()) return write(parent_->outbox(), here);
+  answered_[static_cast<std::size_t>(here.rank)] = now();
 }
 
 /// All of the subtree have it: off to the parent, at the root into the plan.
@@ -134,7 +141,7 @@ void Node::write_bucket(std::span<const BucketPlan::Ready> bucket) {
       write(down_, Assign{tensor.entry->name});
     } else {
       write(down_, Uncached{tensor.entry->name});
-      if (!cache_was_full_) first_uncached_ = tensor.entry->name;
+      if (!cache_was_full_ && cache_.capacity() > 0) first_uncached_ = tensor.entry->name;
       cache_was_full_ = true;
     }
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coordinator/node.hpp"
+#include "coordinator/validation.hpp"
 
 namespace ringlet::coordinator {
 namespace {
@@ -36,16 +37,42 @@ void Node::notice_traffic(TimePoint now) {
 }
 
 void Node::watch_buckets(TimePoint now) {
-  if (running_.empty() || tree_.size() == 1 || !clock_.is_over(progress_, now)) return;
+  if (running_.empty() || tree_.size() == 1) return;
+  if (tree_.is_root()) speak(now);
+  if (!clock_.is_over(progress_, now)) return;
   const Running& oldest = running_.front();
   give_up(ErrorCode::timeout,
-          fmt::format("rank {}: bucket {} (\"{}\"{}) has not moved for {}; a rank has stopped in the middle of it, or "
-                      "RINGLET_TIMEOUT "
-                      "is too short",
-                      tree_.rank(), oldest.sequence, oldest.first,
-                      oldest.tensors > 1 ? fmt::format(" and {} more tensors", oldest.tensors - 1) : "",
-                      seconds_text(now - progress_)),
+          fmt::format("rank {}: bucket {} (\"{}\"{}) has not moved for {}; {}", tree_.rank(), oldest.sequence,
+                      oldest.first, oldest.tensors > 1 ? fmt::format(" and {} more tensors", oldest.tensors - 1) : "",
+                      seconds_text(now - progress_), who_is_silent(now)),
           nullptr);
+}
+
+/// The root has been silent for long: it says that it lives, and asks who else does.
+void Node::speak(TimePoint now) {
+  if (!clock_.should_speak(spoken_, now)) return;
+  spoken_ = now;
+  write(down_, Alive{});
+}
+
+/// Who may have stopped in the middle of a bucket. The root has asked everyone by now; the others only know when they last heard of it.
+std::string Node::who_is_silent(TimePoint now) const {
+  if (!tree_.is_root()) {
+    return fmt::format("the last word from rank {} (its parent) is {} old", parent_->peer(), seconds_text(now - word_));
+  }
+  // Answers pass through a rank's parents, so below a silent one all are.
+  std::vector<bool> silent(answered_.size());
+  std::vector<int> first_silent;
+  for (std::size_t r = 1; r < silent.size(); ++r) {
+    const bool hidden = silent[static_cast<std::size_t>(Tree::parent_of(static_cast<int>(r)))];
+    silent[r] = hidden || clock_.is_silent(answered_[r], now);
+    if (silent[r] && !hidden) first_silent.push_back(static_cast<int>(r));
+  }
+  if (first_silent.empty()) {
+    return "every rank answers, but one or more do not move data, or RINGLET_TIMEOUT is too short";
+  }
+  return fmt::format("{} {} not answer and may have stopped or died", rank_list(first_silent, kMaxNames),
+                     first_silent.size() == 1 ? "does" : "do");
 }
 
 void Node::watch_as_root(TimePoint now, std::vector<std::string>& warnings) {
@@ -57,8 +84,7 @@ void Node::watch_as_root(TimePoint now, std::vector<std::string>& warnings) {
     if (entry.since <= clock_.warn_before(now)) stalled.push_back(waiting.back());
     oldest = std::min(oldest, entry.since);
   });
-  const bool pending = !waiting.empty() || !plan_.empty() || !running_.empty();
-  if (pending && clock_.should_speak(spoken_, now)) write(down_, Alive{});
+  if (!waiting.empty() || !plan_.empty()) speak(now);
   if (waiting.empty()) return;
   const TimePoint since = std::max(progress_, oldest);
   if (clock_.is_over(since, now)) {

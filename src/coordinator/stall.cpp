@@ -31,15 +31,14 @@ std::string stalled_text(std::vector<Stalled> stalled, const Readiness& readines
   return text;
 }
 
-StallClock::StallClock(const Settings& settings, bool is_root)
+StallClock::StallClock(const Settings& settings, int depth, int deepest)
     : warn_(settings.stall_warning), timeout_(settings.timeout) {
-  // The root hears who waits well before it warns or gives up, and gives up before the others do: it can name the
-  // missing ranks.
+  // The root hears who waits well before it warns or gives up, so that it can name the missing ranks.
   tell_ = timeout_ / 4;
   if (warn_ != Duration::zero() && (tell_ == Duration::zero() || warn_ / 2 < tell_)) tell_ = warn_ / 2;
   speak_ = timeout_ / 3;
   look_ = tell_ / 10;
-  if (is_root) timeout_ = timeout_ * 9 / 10;
+  timeout_ = timeout_ * 9 / 10 + timeout_ / 10 * depth / std::max(deepest, 1);
 }
 
 bool StallClock::is_due(TimePoint now) {

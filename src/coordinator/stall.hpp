@@ -28,7 +28,8 @@ std::string seconds_text(TimePoint::duration time);
 /// off.
 class StallClock {
  public:
-  StallClock(const Settings& settings, bool is_root);
+  /// `depth`: how far below the root, of `deepest`. The nearer the root, the sooner a rank gives up: it knows more.
+  StallClock(const Settings& settings, int depth, int deepest);
 
   /// Whether it is time for a look at the pending tensors; at most some twenty times in the shortest of the periods.
   bool is_due(TimePoint now);
@@ -42,6 +43,8 @@ class StallClock {
   bool is_over(TimePoint since, TimePoint now) const { return since <= before(now, timeout_); }
   /// Whether those below should hear from this rank again, lest they think it dead.
   bool should_speak(TimePoint spoken, TimePoint now) const { return spoken <= before(now, speak_); }
+  /// Whether an answer is so old that several questions must have been asked since.
+  bool is_silent(TimePoint answered, TimePoint now) const { return answered <= before(now, timeout_ / 2); }
 
  private:
   using Duration = TimePoint::duration;

@@ -28,6 +28,13 @@ class Tree {
   int parent() const noexcept { return parent_of(rank_); }
   const std::vector<int>& children() const noexcept { return children_; }
 
+  /// Steps from the root.
+  int depth() const noexcept { return depth_of(rank_); }
+  /// The greatest depth of any rank.
+  int deepest() const noexcept { return depth_of(size_ - 1); }
+
+  static int parent_of(int rank) noexcept { return (rank - 1) / kChildren; }
+
   /// Which child (its index) `rank` is or is below; children().size() when none.
   std::size_t branch_of(int rank) const noexcept;
   /// The ranks that `refs` name, sorted, each once.
@@ -36,7 +43,7 @@ class Tree {
   std::vector<int> without(const std::vector<RankRef>& refs) const;
 
  private:
-  static int parent_of(int rank) noexcept { return (rank - 1) / kChildren; }
+  static int depth_of(int rank) noexcept { return rank == 0 ? 0 : 1 + depth_of(parent_of(rank)); }
   std::vector<bool> members(const std::vector<RankRef>& refs) const;
 
   int rank_;

@@ -30,7 +30,7 @@ struct Field {
   std::string (*value)(const Request&);
 };
 
-constexpr std::array<Field, 11> kFields{{
+constexpr std::array<Field, 10> kFields{{
     {"kind", [](const Request& a, const Request& b) { return a.kind == b.kind; },
      [](const Request& r) -> std::string { return to_string(r.kind); }},
     {"dtype", [](const Request& a, const Request& b) { return a.dtype == b.dtype; },
@@ -50,9 +50,11 @@ constexpr std::array<Field, 11> kFields{{
      [](const Request& r) { return std::to_string(r.process_set); }},
     {"memory", [](const Request& a, const Request& b) { return a.on_device == b.on_device; },
      [](const Request& r) -> std::string { return r.on_device ? "on a device" : "on the host"; }},
-    {"group", [](const Request& a, const Request& b) { return a.group == b.group; },
-     [](const Request& r) { return fmt::format("\"{}\"", r.group); }},
 }};
+
+/// What the runtime derives from the fields above and from its settings: worth a word only when it alone differs.
+constexpr Field kGroup{"exchange group", [](const Request& a, const Request& b) { return a.group == b.group; },
+                       [](const Request& r) { return fmt::format("\"{}\"", r.group); }};
 
 /// "ranks 0, 2 have shape [3, 4], rank 1 has shape [4, 3]"
 std::string values_text(const Field& field, std::span<const Variant> variants, const Tree& tree) {
@@ -96,7 +98,8 @@ std::string rank_list(std::span<const int> ranks, std::size_t limit) {
 
 bool agree(const Request& a, const Request& b) {
   if (a.kind == Kind::barrier && b.kind == Kind::barrier) return true;
-  return std::all_of(kFields.begin(), kFields.end(), [&](const Field& field) { return field.same(a, b); });
+  return kGroup.same(a, b) &&
+         std::all_of(kFields.begin(), kFields.end(), [&](const Field& field) { return field.same(a, b); });
 }
 
 std::string mismatch_text(std::string_view name, std::span<const Variant> variants, const Tree& tree) {
@@ -111,6 +114,10 @@ std::string mismatch_text(std::string_view name, std::span<const Variant> varian
     if (!labels.empty()) values += "; ";
     values += values_text(field, variants, tree);
     labels.emplace_back(field.label);
+  }
+  if (labels.empty()) {
+    return fmt::format("{} \"{}\": {}; RINGLET_EXCHANGE and RINGLET_FUSION_COPY_LIMIT must be the same on every rank",
+                       to_string(first.kind), name, values_text(kGroup, variants, tree));
   }
   return fmt::format("{} \"{}\": {}; every rank must pass the same {}", one_kind ? to_string(first.kind) : "collective",
                      name, values, fmt::join(labels, ", "));

@@ -4,13 +4,15 @@
 
 #include <utility>
 
+#include "base/detach.hpp"
+
 namespace ringlet::runtime {
 
 void HandleState::run(const Callback& callback) {
   std::optional<Error> seen;
   {
     const std::lock_guard lock(mutex_);
-    seen = error_;
+    if (error_) seen = detach(*error_);
   }
   std::string text;
   try {
@@ -22,12 +24,13 @@ void HandleState::run(const Callback& callback) {
     text = "an exception of unknown type";
   }
   const std::lock_guard lock(mutex_);
-  if (!error_) error_ = Error(ErrorCode::callback, fmt::format("the completion callback of \"{}\" threw: {}", name_, text));
+  if (!error_)
+    error_ = Error(ErrorCode::callback, fmt::format("the completion callback of \"{}\" threw: {}", name_, text));
 }
 
-void HandleState::complete(std::optional<Error> error) {
+void HandleState::complete(const std::optional<Error>& error) {
   std::unique_lock lock(mutex_);
-  error_ = std::move(error);
+  if (error) error_ = detach(*error);
   while (!callbacks_.empty()) {
     const auto callbacks = std::exchange(callbacks_, {});
     lock.unlock();
@@ -63,7 +66,7 @@ bool HandleState::wait(std::optional<std::chrono::nanoseconds> limit) {
 
 void HandleState::throw_error() const {
   const std::lock_guard lock(mutex_);
-  if (error_) throw Error(*error_);
+  if (error_) throw detach(*error_);
 }
 
 void HandleState::on_complete(Callback callback) {

@@ -30,7 +30,7 @@ class HandleState {
 
   const std::string& name() const noexcept { return name_; }
   /// Runs the callbacks, then releases the waiters. A callback that throws turns success into Error{callback}.
-  void complete(std::optional<Error> error);
+  void complete(const std::optional<Error>& error);
 
   bool done() const noexcept { return done_.load(std::memory_order_acquire); }
   /// True when done within `limit`. Does not throw the collective's error.

@@ -4,16 +4,20 @@
 
 #include <utility>
 
+#include "base/detach.hpp"
+
 namespace ringlet::runtime {
 
 TensorId TensorTable::add(TensorEntry entry) {
   const std::lock_guard lock(mutex_);
-  if (closed_) throw Error(*closed_);
+  if (closed_) throw detach(*closed_);
   const auto next = static_cast<TensorId>(free_.empty() ? entries_.size() : free_.back());
   if (!by_name_.emplace(entry.request.name, next).second) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} \"{}\": a tensor of this name is in flight already; wait for its handle, or give this one another name",
-                            to_string(entry.request.kind), entry.request.name));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format(
+            "{} \"{}\": a tensor of this name is in flight already; wait for its handle, or give this one another name",
+            to_string(entry.request.kind), entry.request.name));
   }
   if (free_.empty()) {
     entries_.push_back(std::move(entry));
@@ -29,7 +33,7 @@ TensorId TensorTable::add(TensorEntry entry) {
 
 void TensorTable::close(const Error& why) {
   const std::lock_guard lock(mutex_);
-  if (!closed_) closed_ = why;
+  if (!closed_) closed_ = detach(why);
 }
 
 void TensorTable::drain(std::vector<TensorId>& added) {

@@ -1,8 +1,11 @@
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <initializer_list>
 #include <memory>
-#include <numeric>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -225,6 +228,44 @@ TEST_CASE("mpi: a withdrawn receive is forgotten, those around it are not") {
   REQUIRE(scope.running() == 0);
   CHECK(before == message(previous, net->rank(), 71, 0, 64));
   CHECK(after == message(previous, net->rank(), 72, 0, 64));
+}
+
+TEST_CASE("mpi: receives are withdrawn from among others, some of them done") {
+  const auto net = make();
+  if (net->size() == 1) return;
+  constexpr std::size_t kCount = 10;
+  const int next = (net->rank() + 1) % net->size(), previous = (net->rank() + last(*net)) % net->size();
+  std::vector<std::vector<std::byte>> rooms(kCount, std::vector<std::byte>(32)), sent;
+  std::array<std::optional<Transfer>, kCount> transfers;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    transfers[i].emplace(*net, Transfer::Direction::receive, previous, static_cast<Tag>(80 + i), rooms[i].data(), 32);
+    sent.push_back(message(net->rank(), next, static_cast<Tag>(80 + i), 0, 32));
+  }
+  const auto exchange_these = [&](std::initializer_list<std::size_t> which) {
+    std::vector<Outcome> outcomes(which.size());
+    TaskScope scope;
+    for (const std::size_t i : which) {
+      scope.spawn(send(*net, next, static_cast<Tag>(80 + i), sent[i], outcomes[i - *which.begin()]));
+    }
+    const auto all_done = [&] {
+      return std::all_of(which.begin(), which.end(), [&](auto i) { return transfers[i]->done(); });
+    };
+    const auto end = Transport::Clock::now() + 20s;
+    while (!(all_done() && scope.running() == 0) && Transport::Clock::now() < end) net->progress();
+    return all_done() && scope.running() == 0;
+  };
+  REQUIRE(exchange_these({0, 1, 2}));
+  transfers[5].reset();
+  transfers[9].reset();
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(exchange_these({3, 4}));
+  CHECK(exchange_these({6, 7, 8}));
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const bool withdrawn = i == 5 || i == 9;
+    CAPTURE(i);
+    CHECK(rooms[i] ==
+          (withdrawn ? std::vector<std::byte>(32) : message(previous, net->rank(), static_cast<Tag>(80 + i), 0, 32)));
+  }
 }
 
 TEST_CASE("mpi: withdrawing sends that nobody receives takes the patience once, not each time") {

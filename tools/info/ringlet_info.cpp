@@ -71,8 +71,9 @@ std::string compressors_text() {
   std::string text;
   const ringlet::compress::Registry registry;
   for (const auto& method : registry.methods()) {
-    text += fmt::format("{:<12} {:<10} {}\n{:24}{}\n", method.name, to_string(method.family), method.parameters, "",
-                        method.source);
+    text += fmt::format("{}: {}\n", method.name, to_string(method.family));
+    if (!method.parameters.empty()) text += fmt::format("    {}\n", method.parameters);
+    if (!method.source.empty()) text += fmt::format("    {}\n", method.source);
   }
   return text;
 }

@@ -31,8 +31,8 @@ Grid make_grid(Grid grid, float range, float prescale) noexcept {
 
 Grid centered_grid(float high, unsigned levels) noexcept {
   const float prescale = prescale_for(high);
-  return make_grid({.centered = true, .low = -high, .high = high, .levels = static_cast<float>(levels)}, high * prescale,
-                   prescale);
+  return make_grid({.centered = true, .low = -high, .high = high, .levels = static_cast<float>(levels)},
+                   high * prescale, prescale);
 }
 
 Grid range_grid(float low, float high, unsigned levels) noexcept {

@@ -11,15 +11,16 @@ struct Factors {
 
 /// The values that the codes of one grain stand for, and the constants to find a value's code.
 ///
-/// Centered: code c is (c - levels) / levels * high, c in [0, 2 levels]. Otherwise code c lies at the fraction c / levels
-/// between low and high, c in [0, levels]. Both ends decode exactly. `prescale` is a power of two that keeps `inverse` a normal number.
+/// Centered: code c is (c - levels) / levels * high, c in [0, 2 levels]. Otherwise code c lies at the fraction c /
+/// levels between low and high, c in [0, levels]. Both ends decode exactly. `prescale` is a power of two that keeps
+/// `inverse` a normal number.
 struct Grid {
   bool centered = true;
   float low = 0, high = 0;
   float levels = 1;
-  float unit = 1;      ///< the smallest float with levels * unit >= 1
+  float unit = 1;  ///< the smallest float with levels * unit >= 1
   float prescale = 1;
-  float inverse = 0;   ///< levels / the range, prescaled; 0 for an empty range
+  float inverse = 0;  ///< levels / the range, prescaled; 0 for an empty range
 };
 
 /// The grid {-high .. high} with `levels` steps from 0; high >= 0 or NaN.

@@ -31,9 +31,7 @@ using W = std::uint64_t __attribute__((vector_size(32)));
 [[gnu::always_inline]] inline __m128i narrowed(I v) {
   return _mm_packus_epi32(_mm256_castsi256_si128(raw(v)), _mm256_extracti128_si256(raw(v), 1));
 }
-[[gnu::always_inline]] inline void store16(void* p, I v) {
-  _mm_storeu_si128(static_cast<__m128i*>(p), narrowed(v));
-}
+[[gnu::always_inline]] inline void store16(void* p, I v) { _mm_storeu_si128(static_cast<__m128i*>(p), narrowed(v)); }
 [[gnu::always_inline]] inline void store(std::uint8_t* p, I v) {
   const __m128i half = narrowed(v);
   _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packus_epi16(half, half));
@@ -72,15 +70,14 @@ using W = std::uint64_t __attribute__((vector_size(32)));
 [[gnu::always_inline]] inline W join_low(W low, W high) {
   return reinterpret_cast<W>(_mm256_blend_epi32(raw(low), _mm256_slli_epi64(raw(high), 32), 0xAA));
 }
-[[gnu::always_inline]] inline void store64(void* p, W v) {
-  _mm256_storeu_si256(static_cast<__m256i*>(p), raw(v));
-}
+[[gnu::always_inline]] inline void store64(void* p, W v) { _mm256_storeu_si256(static_cast<__m256i*>(p), raw(v)); }
 [[gnu::always_inline]] inline W counters(std::uint64_t first) { return broadcast(first) + W{0, 1, 2, 3}; }
 
 [[gnu::always_inline]] inline unsigned at_least(I key, I threshold) {
   return static_cast<unsigned>(_mm256_movemask_ps(reinterpret_cast<F>(key >= threshold)));
 }
-[[gnu::always_inline]] inline std::size_t emit(unsigned mask, std::uint32_t first, F v, std::uint32_t* indices, float* values) {
+[[gnu::always_inline]] inline std::size_t emit(unsigned mask, std::uint32_t first, F v, std::uint32_t* indices,
+                                               float* values) {
   std::size_t count = 0;
   for (; mask != 0; mask &= mask - 1, ++count) {
     const int lane = __builtin_ctz(mask);

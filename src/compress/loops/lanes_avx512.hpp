@@ -9,8 +9,8 @@
 
 namespace ringlet::compress::avx512 {
 
-constexpr std::size_t kLanes = 16;   // of 32 bits
-constexpr std::size_t kChains = 4;   // independent Philox states that hide the latency of its ten rounds
+constexpr std::size_t kLanes = 16;  // of 32 bits
+constexpr std::size_t kChains = 4;  // independent Philox states that hide the latency of its ten rounds
 using F = float __attribute__((vector_size(64)));
 using I = std::int32_t __attribute__((vector_size(64)));
 using W = std::uint64_t __attribute__((vector_size(64)));
@@ -71,16 +71,18 @@ using W = std::uint64_t __attribute__((vector_size(64)));
   return reinterpret_cast<W>(_mm512_mask_shuffle_epi32(raw(low), 0xAAAA, raw(high), _MM_PERM_CCAA));
 }
 [[gnu::always_inline]] inline void store64(void* p, W v) { _mm512_storeu_si512(p, raw(v)); }
-[[gnu::always_inline]] inline W counters(std::uint64_t first) {
-  return broadcast(first) + W{0, 1, 2, 3, 4, 5, 6, 7};
-}
+[[gnu::always_inline]] inline W counters(std::uint64_t first) { return broadcast(first) + W{0, 1, 2, 3, 4, 5, 6, 7}; }
 
-// Bit i is set where key[i] >= threshold.
+// Bit i is set where key[i] >= threshold. g++ 12 may spill a mask as 16 bits and count 32 of them, so it is moved by
+// hand.
 [[gnu::always_inline]] inline unsigned at_least(I key, I threshold) {
-  return _mm512_cmpge_epi32_mask(raw(key), raw(threshold));
+  unsigned mask;
+  asm("kmovw %1, %0" : "=r"(mask) : "k"(_mm512_cmpge_epi32_mask(raw(key), raw(threshold))));
+  return mask;
 }
 // Writes index and value of the lanes in `mask`, and garbage behind them up to kLanes in all.
-[[gnu::always_inline]] inline std::size_t emit(unsigned mask, std::uint32_t first, F v, std::uint32_t* indices, float* values) {
+[[gnu::always_inline]] inline std::size_t emit(unsigned mask, std::uint32_t first, F v, std::uint32_t* indices,
+                                               float* values) {
   const I lane{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const __m512i index = raw(lane + broadcast(static_cast<std::int32_t>(first)));
   const auto chosen = static_cast<__mmask16>(mask);

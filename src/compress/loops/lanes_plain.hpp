@@ -1,7 +1,7 @@
 #pragma once
 
-// The vector operations that loops.inl is written in, for any machine: the compiler's generic vectors. Only loops_plain.cpp includes
-// this.
+// The vector operations that loops.inl is written in, for any machine: the compiler's generic vectors. Only
+// loops_plain.cpp includes this.
 
 #include <cstddef>
 #include <cstdint>
@@ -61,8 +61,9 @@ template <class T>
 [[gnu::always_inline]] inline I truncated(F v) { return __builtin_convertvector(v, I); }
 [[gnu::always_inline]] inline F to_float(I v) { return __builtin_convertvector(v, F); }
 
-// IEEE binary16. Subnormal halves come of adding and subtracting 1/2 and 2^-14, whose ulps are a subnormal half's; this needs the
-// default rounding mode, as everything here does. A NaN is made quiet and keeps the top of its payload, as the instructions do it.
+// IEEE binary16. Subnormal halves come of adding and subtracting 1/2 and 2^-14, whose ulps are a subnormal half's; this
+// needs the default rounding mode, as everything here does. A NaN is made quiet and keeps the top of its payload, as
+// the instructions do it.
 [[gnu::always_inline]] inline void store_half(void* p, F v) {
   const I a = bits(v) & 0x7fffffff;
   const I sign = shift_right(bits(v), 16) & 0x8000;
@@ -99,7 +100,8 @@ template <class T>
   const I m = key >= threshold;
   return static_cast<unsigned>((m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8));
 }
-[[gnu::always_inline]] inline std::size_t emit(unsigned mask, std::uint32_t first, F v, std::uint32_t* indices, float* values) {
+[[gnu::always_inline]] inline std::size_t emit(unsigned mask, std::uint32_t first, F v, std::uint32_t* indices,
+                                               float* values) {
   std::size_t count = 0;
   for (; mask != 0; mask &= mask - 1, ++count) {
     const int lane = __builtin_ctz(mask);

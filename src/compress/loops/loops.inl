@@ -1,5 +1,6 @@
-// The loops, once, for whichever lanes_*.hpp the including file chose; that file opens the namespace. Nothing of the standard library
-// beyond types: an inline function compiled here for AVX-512 could be the copy that the linker keeps for the whole program.
+// The loops, once, for whichever lanes_*.hpp the including file chose; that file opens the namespace. Nothing of the
+// standard library beyond types: an inline function compiled here for AVX-512 could be the copy that the linker keeps
+// for the whole program.
 
 constexpr std::int32_t kInfinity = 0x7f800000;
 constexpr std::int32_t kMagnitude = 0x7fffffff;
@@ -78,29 +79,32 @@ struct Bf16 {
 template <class Format>
 void cast(const float* x, std::size_t n, float factor, std::byte* wire) {
   const F by = broadcast(factor);
-  sweep(n, [=](std::size_t i, std::size_t count) __attribute__((always_inline)) {
-    const F v = load(x + i, count) * by;
-    if (count == kLanes) return Format::put(wire + 2 * i, v);
-    std::byte pad[2 * kLanes];
-    Format::put(pad, v);
-    copy_elements(wire + 2 * i, pad, 2 * count);
-  });
+  sweep(
+      n, [=](std::size_t i, std::size_t count) __attribute__((always_inline)) {
+        const F v = load(x + i, count) * by;
+        if (count == kLanes) return Format::put(wire + 2 * i, v);
+        std::byte pad[2 * kLanes];
+        Format::put(pad, v);
+        copy_elements(wire + 2 * i, pad, 2 * count);
+      });
 }
 
 template <class Format, class Action>
 void uncast(const std::byte* wire, std::size_t n, Factors by, float* y) {
   const F first = broadcast(by.first), second = broadcast(by.second);
-  sweep(n, [=](std::size_t i, std::size_t count) __attribute__((always_inline)) {
-    if (count == kLanes) return Action::apply(y + i, Format::get(wire + 2 * i) * first * second, count);
-    std::byte pad[2 * kLanes] = {};
-    copy_elements(pad, wire + 2 * i, 2 * count);
-    Action::apply(y + i, Format::get(pad) * first * second, count);
-  });
+  sweep(
+      n, [=](std::size_t i, std::size_t count) __attribute__((always_inline)) {
+        if (count == kLanes) return Action::apply(y + i, Format::get(wire + 2 * i) * first * second, count);
+        std::byte pad[2 * kLanes] = {};
+        copy_elements(pad, wire + 2 * i, 2 * count);
+        Action::apply(y + i, Format::get(pad) * first * second, count);
+      });
 }
 
 // ---- measures ----
 
-// A grain is measured before it is quantized, and the hardware prefetcher stops at the end of each: 4 KiB ahead keeps memory busy.
+// A grain is measured before it is quantized, and the hardware prefetcher stops at the end of each: 4 KiB ahead keeps
+// memory busy.
 [[gnu::always_inline]] inline void prefetch_ahead(const float* p) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(p) + 4096));
 }
@@ -114,15 +118,13 @@ static std::uint32_t max_abs_bits(const float* x, std::size_t n) {
       most[k] = max(most[k], magnitude(load(x + i + k * kLanes)));
     }
   }
-  sweep(n - i, [&](std::size_t j, std::size_t count) __attribute__((always_inline)) {
-    most[0] = max(most[0], magnitude(load(x + i + j, count)));
-  });
+  sweep(
+      n - i, [&](std::size_t j, std::size_t count)
+                 __attribute__((always_inline)) { most[0] = max(most[0], magnitude(load(x + i + j, count))); });
   return static_cast<std::uint32_t>(largest(max(max(most[0], most[1]), max(most[2], most[3]))));
 }
 
-[[gnu::always_inline]] inline I order_keys(F v) {
-  return bits(v) ^ ((bits(v) >> 31) & kMagnitude);
-}
+[[gnu::always_inline]] inline I order_keys(F v) { return bits(v) ^ ((bits(v) >> 31) & kMagnitude); }
 
 static KeyRange key_range(const float* x, std::size_t n) {
   I low = order_keys(broadcast(x[0])), high = low;
@@ -198,9 +200,7 @@ static void dither(const PhiloxKey& key, std::uint64_t unit, std::size_t units, 
 }
 
 // 16 random bits r as (r + 1/2) / 65536, in the middle of the interval that r stands for: without bias.
-[[gnu::always_inline]] inline F fraction(I r) {
-  return floats(shift_left(r, 7) | 0x3f800000) - (1.0F - 0x1p-17F);
-}
+[[gnu::always_inline]] inline F fraction(I r) { return floats(shift_left(r, 7) | 0x3f800000) - (1.0F - 0x1p-17F); }
 
 [[gnu::always_inline]] inline I rounding_load(const std::uint16_t* p, std::size_t count) {
   if (count == kLanes) return load16(p);
@@ -214,24 +214,28 @@ void quantize_as(const float* x, std::size_t n, const Grid& grid, const std::uin
   const F prescale = broadcast(grid.prescale), inverse = broadcast(grid.inverse), levels = broadcast(grid.levels);
   const F low = broadcast(grid.low * grid.prescale);
   const I zero = broadcast(static_cast<std::int32_t>(grid.levels));
-  sweep(n, [=](std::size_t i, std::size_t count) __attribute__((always_inline)) {
-    const F v = load(x + i, count);
-    const F u = kStochastic ? fraction(rounding_load(random + i, count)) : broadcast(0.5F);
-    if constexpr (kCentered) {
-      const I level = truncated(min(floats(magnitude(v)) * prescale * inverse, levels) + u);
-      const I sign = bits(v) >> 31;
-      store(codes + i, zero + ((level ^ sign) - sign), count);
-    } else {
-      store(codes + i, truncated(max(min((v * prescale - low) * inverse, levels), broadcast(0.0F)) + u), count);
-    }
-  });
+  sweep(
+      n, [=](std::size_t i, std::size_t count) __attribute__((always_inline)) {
+        const F v = load(x + i, count);
+        const F u = kStochastic ? fraction(rounding_load(random + i, count)) : broadcast(0.5F);
+        if constexpr (kCentered) {
+          const I level = truncated(min(floats(magnitude(v)) * prescale * inverse, levels) + u);
+          const I sign = bits(v) >> 31;
+          store(codes + i, zero + ((level ^ sign) - sign), count);
+        } else {
+          store(codes + i, truncated(max(min((v * prescale - low) * inverse, levels), broadcast(0.0F)) + u), count);
+        }
+      });
 }
 
-static void quantize(const float* x, std::size_t n, const Grid& grid, const std::uint16_t* random, std::uint8_t* codes) {
+static void quantize(const float* x, std::size_t n, const Grid& grid, const std::uint16_t* random,
+                     std::uint8_t* codes) {
   if (grid.centered) {
-    return random ? quantize_as<true, true>(x, n, grid, random, codes) : quantize_as<true, false>(x, n, grid, random, codes);
+    return random ? quantize_as<true, true>(x, n, grid, random, codes)
+                  : quantize_as<true, false>(x, n, grid, random, codes);
   }
-  return random ? quantize_as<false, true>(x, n, grid, random, codes) : quantize_as<false, false>(x, n, grid, random, codes);
+  return random ? quantize_as<false, true>(x, n, grid, random, codes)
+                : quantize_as<false, false>(x, n, grid, random, codes);
 }
 
 template <bool kCentered, class Action>
@@ -239,17 +243,18 @@ void dequantize_as(const std::uint8_t* codes, std::size_t n, const Grid& grid, f
   const F unit = broadcast(grid.unit), low = broadcast(grid.low), high = broadcast(grid.high), one = broadcast(1.0F);
   const F by = broadcast(factor);
   const I zero = broadcast(static_cast<std::int32_t>(grid.levels));
-  sweep(n, [=](std::size_t i, std::size_t count) __attribute__((always_inline)) {
-    const I code = load(codes + i, count);
-    F v;
-    if constexpr (kCentered) {
-      v = max(min(to_float(code - zero) * unit, one), -one) * high;
-    } else {
-      const F at = min(to_float(code) * unit, one);
-      v = low * (one - at) + high * at;
-    }
-    Action::apply(y + i, v * by, count);
-  });
+  sweep(
+      n, [=](std::size_t i, std::size_t count) __attribute__((always_inline)) {
+        const I code = load(codes + i, count);
+        F v;
+        if constexpr (kCentered) {
+          v = max(min(to_float(code - zero) * unit, one), -one) * high;
+        } else {
+          const F at = min(to_float(code) * unit, one);
+          v = low * (one - at) + high * at;
+        }
+        Action::apply(y + i, v * by, count);
+      });
 }
 
 template <class Action>
@@ -280,7 +285,8 @@ void dequantize_plain(const std::uint8_t* codes, std::size_t n, const Grid& grid
   __builtin_memcpy(p, &v, bytes);
 }
 
-// Eight bytes of `bits` bits each, pushed together from both ends of ever longer pairs: bytes, 16-bit halves, 32-bit halves.
+// Eight bytes of `bits` bits each, pushed together from both ends of ever longer pairs: bytes, 16-bit halves, 32-bit
+// halves.
 [[gnu::always_inline]] inline std::uint64_t squeeze(std::uint64_t v, unsigned bits) {
   const unsigned gap = 8 - bits;
   v = (v & 0x00ff00ff00ff00ff) | ((v & 0xff00ff00ff00ff00) >> gap);
@@ -302,7 +308,8 @@ void dequantize_plain(const std::uint8_t* codes, std::size_t n, const Grid& grid
 template <unsigned kBits>
 void pack_as(const std::uint8_t* codes, std::size_t n, std::byte* wire) {
   const std::byte* end = wire + packed_bytes(n, kBits);
-  for (; n >= 8 && end - wire >= 8; n -= 8, codes += 8, wire += kBits) store_some(wire, squeeze(load_some(codes, 8), kBits), 8);
+  for (; n >= 8 && end - wire >= 8; n -= 8, codes += 8, wire += kBits)
+    store_some(wire, squeeze(load_some(codes, 8), kBits), 8);
   for (; n >= 8; n -= 8, codes += 8, wire += kBits) store_some(wire, squeeze(load_some(codes, 8), kBits), kBits);
   if (n > 0) store_some(wire, squeeze(load_some(codes, n), kBits), packed_bytes(n, kBits));
 }
@@ -310,7 +317,8 @@ void pack_as(const std::uint8_t* codes, std::size_t n, std::byte* wire) {
 template <unsigned kBits>
 void unpack_as(const std::byte* wire, std::size_t n, std::uint8_t* codes) {
   const std::byte* end = wire + packed_bytes(n, kBits);
-  for (; n >= 8 && end - wire >= 8; n -= 8, codes += 8, wire += kBits) store_some(codes, spread(load_some(wire, 8), kBits), 8);
+  for (; n >= 8 && end - wire >= 8; n -= 8, codes += 8, wire += kBits)
+    store_some(codes, spread(load_some(wire, 8), kBits), 8);
   for (; n >= 8; n -= 8, codes += 8, wire += kBits) store_some(codes, spread(load_some(wire, kBits), kBits), 8);
   if (n > 0) store_some(codes, spread(load_some(wire, packed_bytes(n, kBits)), kBits), n);
 }
@@ -334,19 +342,20 @@ void unpack_as<4>(const std::byte* __restrict wire, std::size_t n, std::uint8_t*
 template <>
 void pack_as<2>(const std::uint8_t* __restrict codes, std::size_t n, std::byte* __restrict wire) {
   for (std::size_t i = 0; i < n / 4; ++i) {
-    wire[i] = static_cast<std::byte>(codes[4 * i] | codes[4 * i + 1] << 2 | codes[4 * i + 2] << 4 | codes[4 * i + 3] << 6);
+    wire[i] =
+        static_cast<std::byte>(codes[4 * i] | codes[4 * i + 1] << 2 | codes[4 * i + 2] << 4 | codes[4 * i + 3] << 6);
   }
   if (n % 4 != 0) store_some(wire + n / 4, squeeze(load_some(codes + n / 4 * 4, n % 4), 2), 1);
 }
 
 template <>
 void pack_as<8>(const std::uint8_t* codes, std::size_t n, std::byte* wire) {
-  __builtin_memcpy(wire, codes, n);
+  if (n > 0) __builtin_memcpy(wire, codes, n);
 }
 
 template <>
 void unpack_as<8>(const std::byte* wire, std::size_t n, std::uint8_t* codes) {
-  __builtin_memcpy(codes, wire, n);
+  if (n > 0) __builtin_memcpy(codes, wire, n);
 }
 
 constexpr decltype(&pack_as<1>) kPack[] = {pack_as<1>, pack_as<2>, pack_as<3>, pack_as<4>,
@@ -354,32 +363,38 @@ constexpr decltype(&pack_as<1>) kPack[] = {pack_as<1>, pack_as<2>, pack_as<3>, p
 constexpr decltype(&unpack_as<1>) kUnpack[] = {unpack_as<1>, unpack_as<2>, unpack_as<3>, unpack_as<4>,
                                                unpack_as<5>, unpack_as<6>, unpack_as<7>, unpack_as<8>};
 
-static void pack(const std::uint8_t* codes, std::size_t n, unsigned bits, std::byte* wire) { kPack[bits - 1](codes, n, wire); }
-static void unpack(const std::byte* wire, std::size_t n, unsigned bits, std::uint8_t* codes) { kUnpack[bits - 1](wire, n, codes); }
+static void pack(const std::uint8_t* codes, std::size_t n, unsigned bits, std::byte* wire) {
+  kPack[bits - 1](codes, n, wire);
+}
+static void unpack(const std::byte* wire, std::size_t n, unsigned bits, std::uint8_t* codes) {
+  kUnpack[bits - 1](wire, n, codes);
+}
 
 // ---- the rest ----
 
 static void add(const float* x, std::size_t n, float* y) {
-  sweep(n, [=](std::size_t i, std::size_t count) __attribute__((always_inline)) {
-    Add::apply(y + i, load(x + i, count), count);
-  });
+  sweep(
+      n, [=](std::size_t i, std::size_t count)
+             __attribute__((always_inline)) { Add::apply(y + i, load(x + i, count), count); });
 }
 
 static void scale(std::size_t n, float factor, float* y) {
   const F by = broadcast(factor);
-  sweep(n, [=](std::size_t i, std::size_t count) __attribute__((always_inline)) {
-    store(y + i, load(y + i, count) * by, count);
-  });
+  sweep(
+      n, [=](std::size_t i, std::size_t count)
+             __attribute__((always_inline)) { store(y + i, load(y + i, count) * by, count); });
 }
 
-static std::size_t compact(const float* x, std::size_t n, std::uint32_t first, std::uint32_t threshold, std::uint32_t* indices,
-                    float* values) {
+static std::size_t compact(const float* x, std::size_t n, std::uint32_t first, std::uint32_t threshold,
+                           std::uint32_t* indices, float* values) {
   const I least = broadcast(static_cast<std::int32_t>(threshold));
   std::size_t found = 0;
-  sweep(n, [&](std::size_t i, std::size_t count) __attribute__((always_inline)) {
-    const F v = load(x + i, count);
-    found += emit(at_least(magnitude(v), least), first + static_cast<std::uint32_t>(i), v, indices + found, values + found);
-  });
+  sweep(
+      n, [&](std::size_t i, std::size_t count) __attribute__((always_inline)) {
+        const F v = load(x + i, count);
+        found += emit(at_least(magnitude(v), least), first + static_cast<std::uint32_t>(i), v, indices + found,
+                      values + found);
+      });
   return found;
 }
 

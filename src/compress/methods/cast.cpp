@@ -37,7 +37,8 @@ class Cast final : public Codec {
   void encode_feedback(std::span<float> values, const Site& site, std::span<std::byte> wire) const override {
     require_room(*this, values.size(), wire.size(), wire_bytes(values.size()));
     const float room = headroom(site);
-    for (std::size_t at = 0; at < values.size(); at += kBlock) {  // the second loop reads what the first left in the cache
+    for (std::size_t at = 0; at < values.size();
+         at += kBlock) {  // the second loop reads what the first left in the cache
       const std::size_t n = std::min(kBlock, values.size() - at);
       format_.encode(&values[at], n, 1.0F / room, &wire[2 * at]);
       format_.subtract(&wire[2 * at], n, {room, 1.0F}, &values[at]);
@@ -78,8 +79,8 @@ Method fp16_method() {
 }
 
 Method bf16_method() {
-  return {"bf16", Family::dense, "ef=off (on, off)", "Kalamkar et al., A study of BFLOAT16 for deep learning training, 2019",
-          [](Arguments& arguments) {
+  return {"bf16", Family::dense, "ef=off (on, off)",
+          "Kalamkar et al., A study of BFLOAT16 for deep learning training, 2019", [](Arguments& arguments) {
             const Loops& with = loops();
             const Format format{with.to_bf16, with.from_bf16, with.add_bf16, with.subtract_bf16, false};
             return std::make_shared<const Cast>(format, arguments);

@@ -14,10 +14,12 @@
 namespace ringlet::compress {
 namespace {
 
-constexpr std::size_t kPiece = 1024;  // elements quantized at once: a multiple of 8, so that pieces' codes end at byte boundaries
+constexpr std::size_t kPiece =
+    1024;  // elements quantized at once: a multiple of 8, so that pieces' codes end at byte boundaries
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// The random bits around the element being encoded, made in units and kept for the next request, for buckets smaller than a unit.
+// The random bits around the element being encoded, made in units and kept for the next request, for buckets smaller
+// than a unit.
 class Dither {
  public:
   Dither(const Loops& loops, const Site& site) : loops_(loops), key_(philox_key(site)) {}
@@ -55,7 +57,8 @@ class Qsgd final : public Codec {
 
   std::size_t wire_bytes(std::size_t elements) const noexcept override {
     const std::size_t whole = elements / options_.bucket, rest = elements % options_.bucket;
-    return scales_bytes(elements) + whole * packed_bytes(options_.bucket, options_.bits) + packed_bytes(rest, options_.bits);
+    return scales_bytes(elements) + whole * packed_bytes(options_.bucket, options_.bits) +
+           packed_bytes(rest, options_.bits);
   }
 
   void encode(std::span<const float> values, const Site& site, std::span<std::byte> wire) const override {
@@ -67,13 +70,17 @@ class Qsgd final : public Codec {
   }
 
   void decode(std::span<const std::byte> wire, const Site&, float factor, std::span<float> values) const override {
-    decode_grains(wire, values, [factor](const Loops& with, const std::uint8_t* codes, std::size_t n, const Grid& grid,
-                                         float* y) { with.dequantize(codes, n, grid, factor, y); });
+    decode_grains(wire, values,
+                  [factor](const Loops& with, const std::uint8_t* codes, std::size_t n, const Grid& grid, float* y) {
+                    with.dequantize(codes, n, grid, factor, y);
+                  });
   }
 
   void decode_add(std::span<const std::byte> wire, const Site&, std::span<float> values) const override {
-    decode_grains(wire, values, [](const Loops& with, const std::uint8_t* codes, std::size_t n, const Grid& grid,
-                                   float* y) { with.add_dequantized(codes, n, grid, y); });
+    decode_grains(wire, values,
+                  [](const Loops& with, const std::uint8_t* codes, std::size_t n, const Grid& grid, float* y) {
+                    with.add_dequantized(codes, n, grid, y);
+                  });
   }
 
  private:
@@ -94,7 +101,8 @@ class Qsgd final : public Codec {
   std::string spec_;
 };
 
-// The Euclidean norm, at least `largest` and never infinite: any scale from the largest element up leaves the rounding unbiased.
+// The Euclidean norm, at least `largest` and never infinite: any scale from the largest element up leaves the rounding
+// unbiased.
 float euclidean_norm(const Loops& with, const float* x, std::size_t n, float largest) noexcept {
   if (largest == 0) return 0;
   const int exponent = std::clamp(-std::ilogb(largest), -126, 126);  // squares neither overflow nor vanish
@@ -178,7 +186,8 @@ void Qsgd::decode_grains(std::span<const std::byte> wire, std::span<float> value
 
 Method qsgd_method() {
   return {"qsgd", Family::quantized,
-          "bits=4 (1..8), bucket=512 (1..1048576), norm=linf (linf, l2, minmax), rounding=stochastic (stochastic, nearest), "
+          "bits=4 (1..8), bucket=512 (1..1048576), norm=linf (linf, l2, minmax), rounding=stochastic (stochastic, "
+          "nearest), "
           "ef=on (on, off)",
           "Alistarh et al., QSGD, NeurIPS 2017; minmax: Markov et al., CGX, Middleware 2022", [](Arguments& arguments) {
             const QsgdOptions options = read_qsgd_options(arguments);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "compress/arguments.hpp"
 
@@ -13,43 +12,45 @@ namespace {
 
 constexpr std::size_t kMaxBucket = std::size_t{1} << 20;
 
-// Expected largest magnitude of `count` standard Gaussians, count >= 16 (David and Nagaraja, Order statistics, 2003, section 10.5).
-double expected_largest(double count) noexcept {
-  const double two_sided = 2 * count, root = std::sqrt(2 * std::log(two_sided));
-  return root - (std::log(std::log(two_sided)) + std::log(4 * std::numbers::pi)) / (2 * root) + std::numbers::egamma / root;
+// Squared error over squared input, at most, under the Euclidean norm.
+double l2_error(const QsgdOptions& options) noexcept {
+  const auto bucket = static_cast<double>(options.bucket);
+  const double levels = options.levels();
+  if (!options.stochastic) return bucket / (4 * levels * levels);  // half a step an element
+  return std::min(bucket / (levels * levels), std::sqrt(bucket) / levels);
 }
 
 const char* name(Norm norm) noexcept { return norm == Norm::linf ? "linf" : norm == Norm::l2 ? "l2" : "minmax"; }
 
 std::string text(const QsgdOptions& options) {
-  return fmt::format("qsgd(bits={},bucket={},norm={},rounding={},ef={})", options.bits, options.bucket, name(options.norm),
-                     options.stochastic ? "stochastic" : "nearest", options.error_feedback ? "on" : "off");
+  return fmt::format("qsgd(bits={},bucket={},norm={},rounding={},ef={})", options.bits, options.bucket,
+                     name(options.norm), options.stochastic ? "stochastic" : "nearest",
+                     options.error_feedback ? "on" : "off");
 }
 
-// The nearest options with error feedback that contract: more bits if that is enough, else smaller buckets of 8 bits.
-QsgdOptions contracting(QsgdOptions options) noexcept {
-  while (options.bits < 8 && residual_growth(options) >= 1) ++options.bits;
-  while (options.bucket > 1 && residual_growth(options) >= 1) options.bucket /= 2;
+// The nearest options under which residuals stay bounded: more bits if that is enough, else smaller buckets of 8 bits.
+QsgdOptions bounded(QsgdOptions options) noexcept {
+  while (options.bits < 8 && !feedback_is_bounded(options)) ++options.bits;
+  while (options.bucket > 1 && !feedback_is_bounded(options)) options.bucket /= 2;
   return options;
+}
+
+[[noreturn]] void refuse_feedback(const Arguments& arguments, const QsgdOptions& options) {
+  const std::string reason =
+      options.norm == Norm::l2
+          ? fmt::format("its error is up to {:.2f} of the input, and must be below 1", l2_error(options))
+          : "two levels have no room for it";
+  QsgdOptions without = options;
+  without.error_feedback = false;
+  arguments.fail(
+      fmt::format("ef=on: the residual of bits={},bucket={},norm={} grows without bound ({}); nearest valid: {} or {}",
+                  options.bits, options.bucket, name(options.norm), reason, text(bounded(options)), text(without)));
 }
 
 }  // namespace
 
-double residual_growth(const QsgdOptions& options) noexcept {
-  const auto bucket = static_cast<double>(options.bucket);
-  const double levels = options.levels();
-  if (options.norm == Norm::l2) {
-    // to nearest, an element errs by half a step at most
-    if (!options.stochastic) return bucket / (4 * levels * levels);
-    return std::min(bucket / (levels * levels), std::sqrt(bucket) / levels);
-  }
-  // to nearest of a grid with a zero, no element errs by more than itself, and the largest not at all
-  if (options.norm == Norm::linf && !options.stochastic) return 1 - 1 / bucket;
-  const bool signed_grid = options.norm == Norm::linf;
-  const double worst = bucket / ((signed_grid ? 4 : 2) * levels * levels);
-  if (options.bucket < 16) return worst;
-  const double step = expected_largest(bucket) * (signed_grid ? 1 : 2) / levels;
-  return std::min(worst, step * step / (options.stochastic ? 6 : 12));
+bool feedback_is_bounded(const QsgdOptions& options) noexcept {
+  return options.norm == Norm::l2 ? l2_error(options) < 1 : options.levels() > 1 || options.norm == Norm::linf;
 }
 
 QsgdOptions read_qsgd_options(Arguments& arguments) {
@@ -62,15 +63,8 @@ QsgdOptions read_qsgd_options(Arguments& arguments) {
     arguments.fail(fmt::format("bits=1 leaves norm={} no level but zero: use bits=2..8, or bits=1,norm=minmax",
                                name(options.norm)));
   }
-  options.error_feedback = arguments.on_off("ef", residual_growth(options) < 1);
-  if (options.error_feedback && residual_growth(options) >= 1) {
-    QsgdOptions without = options;
-    without.error_feedback = false;
-    arguments.fail(fmt::format("ef=on: the residual of norm={},bits={},bucket={} grows without bound (error {:.2f} of the "
-                               "input, needs to be below 1); nearest valid: {} or {}",
-                               name(options.norm), options.bits, options.bucket, residual_growth(options),
-                               text(contracting(options)), text(without)));
-  }
+  options.error_feedback = arguments.on_off("ef", feedback_is_bounded(options));
+  if (options.error_feedback && !feedback_is_bounded(options)) refuse_feedback(arguments, options);
   return options;
 }
 

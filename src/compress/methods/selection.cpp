@@ -43,7 +43,8 @@ Guess guess_threshold(std::span<const float> x, std::size_t k) noexcept {
   for (std::size_t run = 0; run < runs; ++run) {
     for (std::size_t i = 0; i < kRun; ++i) sample[run * kRun + i] = magnitude_bits(x[run * stride + i]);
   }
-  // Four standard deviations more than expected, so that nearly always enough elements reach the threshold; eight for the limit.
+  // Four standard deviations more than expected, so that nearly always enough elements reach the threshold; eight for
+  // the limit.
   const std::size_t sampled = runs * kRun;
   const double expected = static_cast<double>(k) / static_cast<double>(x.size()) * static_cast<double>(sampled);
   const double margin = 4 * std::sqrt(expected) + 4;

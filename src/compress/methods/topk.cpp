@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "compress/arguments.hpp"
@@ -47,7 +48,8 @@ struct Candidates {
 // Writes those of ever more candidates that a cut keeps, until there are k.
 class WireWriter {
  public:
-  WireWriter(std::byte* wire, std::size_t k, Cut cut) : indices_(wire), values_(wire + k * sizeof(std::uint32_t)), left_(k), cut_(cut) {}
+  WireWriter(std::byte* wire, std::size_t k, Cut cut)
+      : indices_(wire), values_(wire + k * sizeof(std::uint32_t)), left_(k), cut_(cut) {}
 
   void add(const std::uint32_t* indices, const float* values, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count && left_ > 0; ++i) {
@@ -87,17 +89,18 @@ void select_by_counting(std::span<const float> x, std::size_t k, std::byte* wire
   const Cut cut = find_cut(x, k);
   WireWriter writer(wire, k, cut);
   std::uint32_t indices[kBlock + Loops::kCompactSlack];
+  if (cut.bits == 0) {  // zeros are among the k largest: everything is a candidate
+    for (std::size_t at = 0; at < x.size(); at += kBlock) {
+      const std::size_t n = std::min(kBlock, x.size() - at);
+      std::iota(indices, indices + n, static_cast<std::uint32_t>(at));
+      writer.add(indices, &x[at], n);
+    }
+    return;
+  }
   float values[kBlock + Loops::kCompactSlack];
   for (std::size_t at = 0; at < x.size(); at += kBlock) {
     const std::size_t n = std::min(kBlock, x.size() - at);
-    const std::uint32_t least = std::max<std::uint32_t>(cut.bits, 1);
-    std::size_t found;
-    if (cut.bits == 0) {  // zeros are among the k largest
-      for (found = 0; found < n; ++found) indices[found] = static_cast<std::uint32_t>(at + found), values[found] = x[at + found];
-    } else {
-      found = loops().compact(&x[at], n, static_cast<std::uint32_t>(at), least, indices, values);
-    }
-    writer.add(indices, values, found);
+    writer.add(indices, values, loops().compact(&x[at], n, static_cast<std::uint32_t>(at), cut.bits, indices, values));
   }
 }
 
@@ -131,9 +134,10 @@ class TopK final : public Sparsifier {
 
   std::size_t encode(std::span<float> values, const Site&, std::span<std::byte> wire) const override {
     if (values.size() > std::size_t{1} << 32) {
-      throw Error(ErrorCode::invalid_argument, fmt::format("{}: {} elements are more than the 2^32 that 32-bit indices reach: "
-                                                           "split the tensor, or use another method for it",
-                                                           spec_, values.size()));
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{}: {} elements are more than the 2^32 that 32-bit indices reach: "
+                              "split the tensor, or use another method for it",
+                              spec_, values.size()));
     }
     const std::size_t k = share_.of(values.size());
     require_room(*this, values.size(), wire.size(), k * kEntry);
@@ -164,7 +168,8 @@ class TopK final : public Sparsifier {
     return result;
   }
 
-  // Zeroes what was sent. When not even all non-finite elements were, the others are dropped, so that none stays for ever.
+  // Zeroes what was sent. When not even all non-finite elements were, the others are dropped, so that none stays for
+  // ever.
   static void take_out(std::span<float> values, const std::byte* wire, std::size_t k) noexcept {
     bool all_finite = true;
     for (std::size_t i = 0; i < k; ++i) {
@@ -181,9 +186,10 @@ class TopK final : public Sparsifier {
     for (std::size_t i = 0; i < k; ++i) {
       const std::uint32_t at = index(wire, i);
       if (at < n && (i == 0 || at > index(wire, i - 1))) continue;
-      throw Error(ErrorCode::malformed, fmt::format("{}: entry {} of {} has index {}, which is not above the one before and "
-                                                    "below {}",
-                                                    spec_, i, k, at, n));
+      throw Error(ErrorCode::malformed,
+                  fmt::format("{}: entry {} of {} has index {}, which is not above the one before and "
+                              "below {}",
+                              spec_, i, k, at, n));
     }
   }
 

@@ -1,5 +1,7 @@
 #include "api/arguments.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <string>
@@ -23,7 +25,7 @@ std::array<bool, 64> flags;
 Operation right(Kind kind) {
   Operation operation;
   operation.kind = kind;
-  operation.name = "w";
+  operation.name = std::string("w");  // g++ 12 warns about the assignment of a literal here (its bug 105651)
   operation.op = ReduceOp::sum;
   operation.input = TensorView(memory.data(), {4, 2});
   return operation;
@@ -164,8 +166,7 @@ TEST_CASE("booleans have no average, and only floating dtypes are scaled") {
 
 TEST_CASE("a root is a rank") {
   for (const int root : {-1, 4, 100}) {
-    CHECK(
-        contains(refusal_when(Kind::broadcast, [&](Operation& o) { o.root = root; }), "root " + std::to_string(root)));
+    CHECK(contains(refusal_when(Kind::broadcast, [&](Operation& o) { o.root = root; }), fmt::format("root {}", root)));
   }
   for (const int root : {0, 3}) CHECK(refusal_when(Kind::broadcast, [&](Operation& o) { o.root = root; }).empty());
 }
