@@ -13,7 +13,7 @@ namespace {
 // Measured with ringlet_allreduce on 2 and 4 ranks in shared memory; see docs/guide/benchmarks.md.
 constexpr std::string_view kDefaultTable =
     "plain 0-512 p1-8: all_gather lanes=1; plain 0-16k p9-inf: doubling lanes=1; "
-    "plain 0-inf: scatter_reduce chunk=256k lanes=2; encoded 0-inf: scatter_reduce chunk=256k lanes=2";
+    "plain 0-inf: scatter_reduce chunk=512k lanes=1; encoded 0-inf: scatter_reduce chunk=256k lanes=2";
 
 constexpr std::array<std::string_view, 5> kNames{"scatter_reduce", "ring", "tree", "doubling", "all_gather"};
 
