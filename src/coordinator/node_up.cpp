@@ -17,7 +17,7 @@ void Node::take_up(Link& link, std::span<const std::byte> message) {
       take_slots(child, *run);
     } else if (auto* named = std::get_if<Named>(&item)) {
       Entry& entry = readiness_.at(named->name);
-      if (readiness_.add_named(entry, child, std::move(named->variants), now())) completed(entry);
+      if (readiness_.add_named(entry, child, named->variants, now())) completed(entry);
     } else if (const auto* partial = std::get_if<Partial>(&item)) {
       take_partial(child, *partial);
     } else if (const auto* here = std::get_if<Here>(&item)) {

@@ -68,7 +68,7 @@ bool Readiness::add_cached(Entry& entry, std::size_t child, TimePoint now) {
   return complete;
 }
 
-bool Readiness::add_named(Entry& entry, std::size_t child, std::vector<Variant> variants, TimePoint now) {
+bool Readiness::add_named(Entry& entry, std::size_t child, const std::vector<Variant>& variants, TimePoint now) {
   const bool complete = add(entry, child + 1, now);
   for (const Variant& v : variants) merge(entry, v.request, v.ranks);
   forget_late(entry, child);

@@ -52,7 +52,7 @@ class Readiness {
   // Each returns whether the subtree is complete now. Throws Error{malformed} for one who reports twice.
   bool add_own(Entry& entry, TensorId tensor, const Request& request, TimePoint now);
   bool add_cached(Entry& entry, std::size_t child, TimePoint now);
-  bool add_named(Entry& entry, std::size_t child, std::vector<Variant> variants, TimePoint now);
+  bool add_named(Entry& entry, std::size_t child, const std::vector<Variant>& variants, TimePoint now);
 
   void add_partial(Entry& entry, std::size_t child, const std::vector<RankRef>& ready, TimePoint since);
 
