@@ -31,6 +31,11 @@ std::unique_ptr<transport::Transport> transport_on(MPI_Comm user) {
   return std::make_unique<MpiTransport>(std::move(mpi), duplicate(user));
 }
 
+std::unique_ptr<transport::Transport> transport_on_fortran(int user) {
+  // Before MPI_Init and after MPI_Finalize there are no communicators, and to ask for one ends the program.
+  return transport_on(is_running() ? MPI_Comm_f2c(user) : MPI_COMM_NULL);
+}
+
 }  // namespace ringlet::mpi
 
 namespace ringlet::transport {
@@ -39,7 +44,7 @@ TransportFactory mpi_transport() {
   // After MPI_Finalize a launched process still counts as usable, for make() to say why not: alone it would be silently
   // wrong.
   return {"mpi", [] { return mpi::is_running() || mpi::launched_by_mpi(); }, mpi::world_transport, mpi::describe,
-          [](int comm) { return mpi::transport_on(MPI_Comm_f2c(comm)); }};
+          mpi::transport_on_fortran};
 }
 
 }  // namespace ringlet::transport

@@ -11,7 +11,7 @@ MPI_Datatype blocks_and_rest(std::size_t bytes, std::size_t block) {
   MPI_Datatype one = MPI_DATATYPE_NULL, whole = MPI_DATATYPE_NULL;
   check(MPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &one), "MPI_Type_contiguous");
   const std::size_t blocks = bytes / block;
-  const std::array<int, 2> counts{static_cast<int>(blocks), 0};
+  const std::array<int, 2> counts{static_cast<int>(blocks), static_cast<int>(bytes % block)};
   const std::array<MPI_Aint, 2> offsets{0, static_cast<MPI_Aint>(blocks * block)};
   const std::array<MPI_Datatype, 2> types{one, MPI_BYTE};
   const int code = MPI_Type_create_struct(2, counts.data(), offsets.data(), types.data(), &whole);

@@ -41,8 +41,8 @@ MpiTransport::~MpiTransport() {
     return;
   }
   give_up(requests_, owners_);
-  // Requests that MPI would not end refer to memory that is the program's again, so MPI must not work on them any more: it is left as it
-  // is, and so is the communicator.
+  // Requests that MPI would not end refer to memory that is the program's again, so MPI must not work on them any more:
+  // it is left as it is, and so is the communicator.
   if (mpi_.began_here() && (abandoned_ > 0 || !everyone_leaves())) mpi_.abandon();
   if (abandoned_ > 0) static_cast<void>(comm_.release());
 }

@@ -34,6 +34,7 @@ struct Options {
   std::size_t iterations = 20;
   std::size_t warmup = 3;
   std::string json;
+  bool rivals = true;
 };
 
 /// One gradient of each tensor, last layer first, each at a cache line's start; and one buffer as long as all of them.
@@ -128,6 +129,7 @@ std::vector<Named> contenders_of(const Gradients& gradients, std::vector<Ringlet
   std::vector<Named> all;
   for (std::size_t i = 0; i < steps.size(); ++i)
     all.push_back({"ringlet " + options.specs[i], true, {std::ref(steps[i])}});
+  if (!options.rivals) return all;
   all.push_back({"161 MPI_Allreduce", false, {[&] { one_by_one(gradients); }}});
   all.push_back({"161 MPI_Iallreduce, MPI_Waitall", false, {[&] { all_at_once(gradients); }}});
   all.push_back({"pack, 1 MPI_Allreduce, unpack", false, {[&] { packed_with_copies(gradients); }}});
@@ -192,6 +194,7 @@ int run(int argc, char** argv, const Ranks& ranks) {
   app.add_option("-i,--iterations", options.iterations, "Timed steps of each contender; default 20")
       ->check(CLI::PositiveNumber);
   app.add_option("-x,--warmup", options.warmup, "Steps before them; default 3")->check(CLI::NonNegativeNumber);
+  app.add_flag("!--no-mpi", options.rivals, "Leave out plain MPI");
   app.add_option("--json", options.json, "File that rank 0 writes the rows to");
   try {
     app.parse(argc, argv);

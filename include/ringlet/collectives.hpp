@@ -9,11 +9,14 @@
 
 /// The collectives. Every `x_async` returns at once; `x` is `x_async(...).wait()`.
 ///
-/// Names    A tensor is known by its name, the same on every rank; one name may be in flight once. Without a name the n-th unnamed
-///          call of a kind on one rank meets the n-th on the others, and is never compressed by rule. Ranks may enqueue in any order.
-/// Memory   belongs to the call until its handle completes. Views must be contiguous. Zero elements are legal everywhere.
-/// Errors   Error{invalid_argument} is thrown for what this rank alone can see (null data, a name in flight, an op the dtype has not);
-///          what only the ranks together can see (mismatch, lost peer, timeout) comes out of the Handle, with one text on every rank.
+/// Names    A tensor is known by its name, the same on every rank; one name may be in flight once. Without a name the
+///          n-th unnamed call of a kind on one rank meets the n-th on the others, and is never compressed by rule.
+///          Ranks may enqueue in any order.
+/// Memory   belongs to the call until its handle completes. Views must be contiguous. Zero elements are legal
+///          everywhere.
+/// Errors   Error{invalid_argument} is thrown for what this rank alone can see (null data, a name in flight, an op the
+///          dtype has not); what only the ranks together can see (mismatch, lost peer, timeout) comes out of the
+///          Handle, with one text on every rank.
 /// Threads  any; calls may overlap.
 namespace ringlet {
 
@@ -24,17 +27,19 @@ RINGLET_EXPORT const char* to_string(ReduceOp op) noexcept;
 struct AllreduceOptions {
   std::string name = {};
   ReduceOp op = ReduceOp::average;
-  double prescale = 1.0;         ///< factor on every rank's input (floating dtypes only)
-  double postscale = 1.0;        ///< factor on the result (floating dtypes only)
-  std::string compression = {};  ///< a spec such as "qsgd(bits=4)"; empty: the rules of RINGLET_COMPRESSION decide by name
-  TensorView output = {};        ///< where the result goes; no data: in place
-  int process_set = 0;           ///< 0: every rank
+  double prescale = 1.0;   ///< factor on every rank's input (floating dtypes only)
+  double postscale = 1.0;  ///< factor on the result (floating dtypes only)
+  std::string compression =
+      {};                  ///< a spec such as "qsgd(bits=4)"; empty: the rules of RINGLET_COMPRESSION decide by name
+  TensorView output = {};  ///< where the result goes; no data: in place
+  int process_set = 0;     ///< 0: every rank
 };
 
 /// All-reduces `tensor`: shape, dtype and options equal on every rank; the same bits come out on every rank.
 ///
-/// Cost     2 (P-1)/P bytes sent per byte of tensor and rank uncompressed; compressed as docs/guide/wire-format.md says. Only
-///          floating tensors of at least 1,024 elements under average or sum are compressed; what was not, and why, is counted.
+/// Cost     2 (P-1)/P bytes sent per byte of tensor and rank uncompressed; compressed as docs/guide/wire-format.md
+///          says. Only floating tensors of at least 1,024 elements under average or sum are compressed; what was not,
+///          and why, is counted.
 /// Source   Rabenseifner, Optimization of collective reduction operations, ICCS 2004; Thakur et al., IJHPCA 19 (2005).
 RINGLET_EXPORT Handle allreduce_async(TensorView tensor, const AllreduceOptions& options = {});
 RINGLET_EXPORT void allreduce(TensorView tensor, const AllreduceOptions& options = {});
@@ -45,7 +50,8 @@ struct AllgatherOptions {
   int process_set = 0;
 };
 
-/// Concatenates the ranks' tensors along the first dimension, which may differ by rank; the other dimensions and the dtype may not.
+/// Concatenates the ranks' tensors along the first dimension, which may differ by rank; the other dimensions and the
+/// dtype may not.
 RINGLET_EXPORT Handle allgather_async(TensorView tensor, const AllgatherOptions& options = {});
 RINGLET_EXPORT OwnedTensor allgather(TensorView tensor, const AllgatherOptions& options = {});
 
@@ -69,14 +75,16 @@ struct ReduceScatterOptions {
   int process_set = 0;
 };
 
-/// Reduces, and leaves each rank its share of the rows (first dimension): n/P rows each, the first n mod P ranks one more.
+/// Reduces, and leaves each rank its share of the rows (first dimension): n/P rows each, the first n mod P ranks one
+/// more.
 RINGLET_EXPORT Handle reduce_scatter_async(TensorView tensor, const ReduceScatterOptions& options = {});
 RINGLET_EXPORT OwnedTensor reduce_scatter(TensorView tensor, const ReduceScatterOptions& options = {});
 
 struct AlltoallOptions {
   std::string name = {};
-  std::vector<std::size_t> splits = {};  ///< rows for each rank, in rank order; empty: the first dimension in equal parts
-  TensorView output = {};                ///< must hold exactly what arrives; no data: Handle::take() gives it, with its splits
+  std::vector<std::size_t> splits =
+      {};                  ///< rows for each rank, in rank order; empty: the first dimension in equal parts
+  TensorView output = {};  ///< must hold exactly what arrives; no data: Handle::take() gives it, with its splits
   int process_set = 0;
 };
 

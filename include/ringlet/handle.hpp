@@ -44,8 +44,9 @@ class RINGLET_EXPORT Handle {
   bool wait_for(std::chrono::nanoseconds limit) const;
   /// True when wait() would not block. Never throws the collective's error.
   bool poll() const;
-  /// Calls `done(error)` once when complete, with null for success: on the worker thread with no lock held, or at once, here, if
-  /// it is complete already. The callback may enqueue but must not wait on a handle. If it throws, this handle fails with that text.
+  /// Calls `done(error)` once when complete, with null for success: on the worker thread with no lock held, or at once,
+  /// here, if it is complete already. The callback may enqueue but must not wait on a handle. If it throws, this handle
+  /// fails with that text.
   void on_complete(std::function<void(const Error*)> done) const;
   /// Waits, then moves out the result of an allgather or alltoall that was given no output.
   OwnedTensor take() const;

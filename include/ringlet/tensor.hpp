@@ -32,7 +32,8 @@ struct Device {
   friend constexpr bool operator==(Device, Device) = default;
 };
 
-/// Extents of a tensor, at most kMaxDims of them; no extents is a scalar (one element). A value type without heap memory.
+/// Extents of a tensor, at most kMaxDims of them; no extents is a scalar (one element). A value type without heap
+/// memory.
 class Shape {
  public:
   static constexpr std::size_t kMaxDims = 8;
@@ -79,22 +80,31 @@ RINGLET_EXPORT std::string to_string(const Shape& shape);
 template <class T>
 constexpr DType dtype_of() noexcept {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, float>) return DType::float32;
-  else if constexpr (std::is_same_v<U, double>) return DType::float64;
-  else if constexpr (std::is_same_v<U, float16>) return DType::float16;
-  else if constexpr (std::is_same_v<U, bfloat16>) return DType::bfloat16;
-  else if constexpr (std::is_same_v<U, std::int8_t>) return DType::int8;
-  else if constexpr (std::is_same_v<U, std::uint8_t>) return DType::uint8;
-  else if constexpr (std::is_same_v<U, std::int32_t>) return DType::int32;
-  else if constexpr (std::is_same_v<U, std::int64_t>) return DType::int64;
+  if constexpr (std::is_same_v<U, float>)
+    return DType::float32;
+  else if constexpr (std::is_same_v<U, double>)
+    return DType::float64;
+  else if constexpr (std::is_same_v<U, float16>)
+    return DType::float16;
+  else if constexpr (std::is_same_v<U, bfloat16>)
+    return DType::bfloat16;
+  else if constexpr (std::is_same_v<U, std::int8_t>)
+    return DType::int8;
+  else if constexpr (std::is_same_v<U, std::uint8_t>)
+    return DType::uint8;
+  else if constexpr (std::is_same_v<U, std::int32_t>)
+    return DType::int32;
+  else if constexpr (std::is_same_v<U, std::int64_t>)
+    return DType::int64;
   else {
     static_assert(std::is_same_v<U, bool>, "no ringlet dtype for this type");
     return DType::boolean;
   }
 }
 
-/// Contiguous memory with a type and a shape, borrowed from the caller; no framework's type. `data` may be null when there are
-/// no elements. A view of const memory is `read_only` and may only be used where another tensor takes the result.
+/// Contiguous memory with a type and a shape, borrowed from the caller; no framework's type. `data` may be null when
+/// there are no elements. A view of const memory is `read_only` and may only be used where another tensor takes the
+/// result.
 struct TensorView {
   void* data = nullptr;
   DType dtype = DType::float32;
@@ -116,8 +126,10 @@ struct TensorView {
         read_only(std::is_const_v<T>) {}
   /// One-dimensional view of a vector, an array or a span.
   template <class Range>
-    requires requires(Range&& r) { std::span(r); }
-  TensorView(Range&& range) : TensorView(std::span(range).data(), Shape{std::span(range).size()}) {}  // NOLINT: implicit by design
+  requires requires(Range&& r) { std::span(r); }
+  // implicit by design; of a TensorView no span is made, so this never stands in for a copy
+  // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
+  TensorView(Range&& range) : TensorView(std::span(range).data(), Shape{std::span(range).size()}) {}
 
   std::size_t elements() const noexcept { return shape.elements(); }
   std::size_t bytes() const noexcept { return elements() * size_of(dtype); }

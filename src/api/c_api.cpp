@@ -27,7 +27,6 @@ namespace {
 using ringlet::Error;
 using ringlet::ErrorCode;
 using ringlet::Handle;
-using ringlet::OwnedTensor;
 using ringlet::TensorView;
 
 static_assert(RINGLET_INVALID_ARGUMENT == static_cast<int>(ErrorCode::invalid_argument));

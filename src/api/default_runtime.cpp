@@ -82,8 +82,7 @@ void DefaultRuntime::at_exit() noexcept {
   auto last = self.release();
   if (!last) return;
   if (self.owner_ != ::getpid()) {
-    new std::shared_ptr<runtime::Runtime>(
-        std::move(last));  // the parent's: destroying it would wait for a thread we have not
+    self.parents_ = std::move(last);
     return;
   }
   try {

@@ -47,7 +47,8 @@ class DefaultRuntime {
   bool watches_exit_ = false;
   bool watches_terminate_ = false;
   std::terminate_handler previous_ = nullptr;
-  pid_t owner_ = 0;  // a forked child has no worker thread and must leave its parent's runtime alone
+  pid_t owner_ = 0;                            // who started it: a forked child has no worker thread
+  std::shared_ptr<runtime::Runtime> parents_;  // a child leaves it alone: to destroy it would wait for ever
 };
 
 }  // namespace ringlet::api

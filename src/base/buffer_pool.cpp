@@ -16,14 +16,14 @@ constexpr std::size_t kPage = 4096;
 
 std::byte* map_touched(std::size_t capacity) {
   const std::size_t alignment = capacity >= kHugePage ? kHugePage : std::size_t{64};
-  auto* data = static_cast<std::byte*>(::operator new(capacity, std::align_val_t{alignment}));
+  auto* data = static_cast<std::byte*>(::operator new (capacity, std::align_val_t{alignment}));
   if (capacity >= kHugePage) ::madvise(data, capacity, MADV_HUGEPAGE);  // advice: where refused, small pages do
   for (std::size_t i = 0; i < capacity; i += kPage) data[i] = std::byte{0};
   return data;
 }
 
 void unmap(std::byte* data, std::size_t capacity) noexcept {
-  ::operator delete(data, std::align_val_t{capacity >= kHugePage ? kHugePage : std::size_t{64}});
+  ::operator delete (data, std::align_val_t{capacity >= kHugePage ? kHugePage : std::size_t{64}});
 }
 
 }  // namespace

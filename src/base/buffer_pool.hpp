@@ -10,7 +10,8 @@ namespace ringlet {
 
 class BufferPool;
 
-/// A piece of a BufferPool, 64-byte aligned (2 MiB from that size on); goes back to it at the end. Contents are not initialised.
+/// A piece of a BufferPool, 64-byte aligned (2 MiB from that size on); goes back to it at the end. Contents are not
+/// initialised.
 class Buffer {
  public:
   Buffer() = default;
@@ -37,8 +38,8 @@ class Buffer {
   std::size_t capacity_ = 0;
 };
 
-/// Persistent scratch: huge pages where the system gives them, touched once when first taken, reused for ever, because on a fresh page
-/// the fault costs more than the exchange. Sizes are rounded up to a power of two. One thread.
+/// Persistent scratch: huge pages where the system gives them, touched once when first taken, reused for ever, because
+/// on a fresh page the fault costs more than the exchange. Sizes are rounded up to a power of two. One thread.
 class BufferPool {
  public:
   BufferPool() = default;

@@ -9,15 +9,20 @@ namespace {
 
 template <class T>
 float widen(T value) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) return to_float(value);
-  else return static_cast<float>(value);
+  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+    return to_float(value);
+  else
+    return static_cast<float>(value);
 }
 
 template <class T>
 T narrow(float value) {
-  if constexpr (std::is_same_v<T, float16>) return to_float16(value);
-  else if constexpr (std::is_same_v<T, bfloat16>) return to_bfloat16(value);
-  else return static_cast<T>(value);
+  if constexpr (std::is_same_v<T, float16>)
+    return to_float16(value);
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return to_bfloat16(value);
+  else
+    return static_cast<T>(value);
 }
 
 template <class F>

@@ -7,9 +7,9 @@
 namespace ringlet {
 namespace {
 
-constexpr std::size_t kStep = 128;     // frames are rounded up to this
-constexpr std::size_t kClasses = 32;   // larger ones go to the heap
-constexpr std::size_t kKept = 64;      // at most so many of a class
+constexpr std::size_t kStep = 128;    // frames are rounded up to this
+constexpr std::size_t kClasses = 32;  // larger ones go to the heap
+constexpr std::size_t kKept = 64;     // at most so many of a class
 
 struct Shelves {
   std::array<std::vector<void*>, kClasses> free;
@@ -28,7 +28,7 @@ void* FramePool::take(std::size_t bytes) {
   const std::size_t index = (bytes + kStep - 1) / kStep;
   if (index >= kClasses) return ::operator new(bytes);
   auto& shelf = shelves.free[index];
-  if (shelf.empty()) return ::operator new(index * kStep);
+  if (shelf.empty()) return ::operator new(index* kStep);
   void* frame = shelf.back();
   shelf.pop_back();
   return frame;

@@ -4,8 +4,8 @@
 
 namespace ringlet {
 
-/// Recycles coroutine frames by size, one pool a thread, so that a steady state allocates none. A frame may be given back on another
-/// thread than it was taken on.
+/// Recycles coroutine frames by size, one pool a thread, so that a steady state allocates none. A frame may be given
+/// back on another thread than it was taken on.
 class FramePool {
  public:
   static void* take(std::size_t bytes);

@@ -210,6 +210,17 @@ void combine_blocks(std::span<const void* const> sources, T* dst, std::size_t el
   }
 }
 
+/// Calls `f(division)` for x / by, to the bit: by a power of two it is a product with the inverse, exact and much
+/// faster.
+template <class C, class F>
+void with_division(std::size_t by, F&& f) {
+  const auto divisor = static_cast<C>(by);
+  if constexpr (std::is_floating_point_v<C>) {
+    if (std::has_single_bit(by)) return f([inverse = 1 / divisor](C x) { return x * inverse; });
+  }
+  f([divisor](C x) { return x / divisor; });
+}
+
 [[noreturn]] void refuse(const char* what, DType dtype) {
   throw Error(ErrorCode::invalid_argument, fmt::format("{} is not defined for {}", what, to_string(dtype)));
 }
@@ -262,7 +273,8 @@ void divide(DType dtype, void* data, std::size_t elements, int by) {
       refuse("a division", dtype);
     } else {
       using C = std::conditional_t<std::is_integral_v<T>, std::int64_t, Computed<T>>;
-      for_each_element<T>(data, elements, [by = static_cast<C>(by)](C x) { return x / by; });
+      with_division<C>(static_cast<std::size_t>(by),
+                       [&](auto division) { for_each_element<T>(data, elements, division); });
     }
   });
 }
@@ -287,8 +299,9 @@ void sum_pairwise_average(DType dtype, std::span<const void* const> sources, voi
       refuse("an average", dtype);
     } else {
       using C = std::conditional_t<std::is_integral_v<T>, std::int64_t, Computed<T>>;
-      const auto ranks = static_cast<C>(sources.size());
-      combine_blocks<T, C>(sources, static_cast<T*>(dst), elements, Add{}, [ranks](C x) { return x / ranks; });
+      with_division<C>(sources.size(), [&](auto division) {
+        combine_blocks<T, C>(sources, static_cast<T*>(dst), elements, Add{}, division);
+      });
     }
   });
 }

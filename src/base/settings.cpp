@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <initializer_list>
 #include <optional>
@@ -81,7 +82,7 @@ Value time_value(Duration Settings::*field, std::chrono::microseconds unit, std:
     const auto seconds = parse_seconds(text, std::chrono::duration<double>(unit).count());
     if (!seconds || (*seconds == 0 && !may_be_zero)) refuse(text, values);
     const double counts = *seconds * static_cast<double>(Resolution::den) / static_cast<double>(Resolution::num);
-    s.*field = Duration(counts > 0 && counts < 1 ? 1 : static_cast<typename Duration::rep>(counts + 0.5));
+    s.*field = Duration(counts > 0 && counts < 1 ? 1 : static_cast<typename Duration::rep>(std::llround(counts)));
   };
   return {values, unit == std::chrono::seconds(1) ? "s" : "ms", std::move(parse),
           [field](const Settings& s) { return print_time(s.*field); }};
@@ -104,7 +105,7 @@ std::vector<SettingRow> make_rows() {
       row("RINGLET_TRANSPORT", "", "what carries the messages; auto: the best usable one, inproc: this process alone",
           text_value(&S::transport, "auto, inproc or a transport of this build")),
       row("RINGLET_EXCHANGE", "", "overrides rows of the table that picks an exchange by kind and size",
-          text_value(&S::exchange, "kind: from-to exchange; ...")),
+          text_value(&S::exchange, "rows such as plain 0-16k p2-8: all_gather lanes=1; encoded: ring chunk=1m")),
       row("RINGLET_FUSION_THRESHOLD", "HOROVOD_FUSION_THRESHOLD", "largest bucket of fused tensors; 0: none are fused",
           size_value(&S::fusion_threshold)),
       row("RINGLET_FUSION_COPY_LIMIT", "", "larger tensors are not copied into a bucket but travel in place",

@@ -20,7 +20,7 @@ struct Settings {
   std::size_t fusion_threshold = std::size_t{64} << 20;  // RINGLET_FUSION_THRESHOLD, bytes
   std::size_t fusion_copy_limit = std::size_t{1}
                                   << 18;     // RINGLET_FUSION_COPY_LIMIT, bytes: larger tensors travel in place
-  std::size_t buckets_in_flight = 4;         // RINGLET_BUCKETS_IN_FLIGHT
+  std::size_t buckets_in_flight = 2;         // RINGLET_BUCKETS_IN_FLIGHT
   std::size_t cache_capacity = 16384;        // RINGLET_CACHE_CAPACITY, tensors
   std::chrono::microseconds cycle_time{0};   // RINGLET_CYCLE_TIME, ms: wait so long to batch more; 0: plan at once
   std::chrono::milliseconds timeout{60000};  // RINGLET_TIMEOUT, s

@@ -62,8 +62,8 @@ struct Promise<void> : PromiseBase {
 
 /// A coroutine that starts when it is awaited and resumes its awaiter when it is done. Owns its frame.
 ///
-/// A Task is awaited at once or owned by a TaskScope, so its references point only into the awaiting frame or into what the scope's
-/// owner keeps alive. One thread. No capturing lambda is a coroutine.
+/// A Task is awaited at once or owned by a TaskScope, so its references point only into the awaiting frame or into what
+/// the scope's owner keeps alive. One thread. No capturing lambda is a coroutine.
 template <class T = void>
 class [[nodiscard]] Task {
  public:
@@ -132,8 +132,8 @@ class Alarm {
 
 /// Runs several tasks at once on one thread. `co_await scope.join()` waits for all of them and throws the first error.
 ///
-/// Tasks refer to what outlives the scope. A scope is joined before it goes; the runtime makes sure of it by failing every pending
-/// transfer, which unwinds every task.
+/// Tasks refer to what outlives the scope. A scope is joined before it goes; the runtime makes sure of it by failing
+/// every pending transfer, which unwinds every task.
 class TaskScope {
  public:
   explicit TaskScope(Alarm* alarm = nullptr) noexcept : alarm_(alarm) {}

@@ -2,7 +2,8 @@
 
 namespace ringlet {
 
-/// The caller's file and line. std::source_location, which clang 14 (Debian 12's clang-tidy) does not have with libstdc++ 12.
+/// The caller's file and line. std::source_location, which clang 14 (Debian 12's clang-tidy) does not have with
+/// libstdc++ 12.
 struct Where {
   const char* file;
   int line;

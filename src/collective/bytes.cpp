@@ -12,7 +12,8 @@ Task<> broadcast(Transport& net, int root, std::span<std::byte> bytes, std::size
   int distance = static_cast<int>(std::bit_ceil(static_cast<unsigned>(ranks))) / 2;
   int parent = -1;
   if (place > 0) {
-    distance = static_cast<int>(std::bit_floor(static_cast<unsigned>(place & -place)));  // lowest set bit: where this one hangs
+    distance = static_cast<int>(
+        std::bit_floor(static_cast<unsigned>(place & -place)));  // lowest set bit: where this one hangs
     parent = (place - distance + root) % ranks;
     distance /= 2;
   }
@@ -47,8 +48,8 @@ Task<> gather_bytes(Transport& net, std::span<const std::span<std::byte>> all, T
   co_await all_to_all(net, outgoing, all, tag);
 }
 
-Task<> all_to_all(Transport& net, std::span<const std::span<const std::byte>> outgoing, std::span<const std::span<std::byte>> incoming,
-                  Tag tag) {
+Task<> all_to_all(Transport& net, std::span<const std::span<const std::byte>> outgoing,
+                  std::span<const std::span<std::byte>> incoming, Tag tag) {
   const auto ranks = static_cast<std::size_t>(net.size());
   const auto me = static_cast<std::size_t>(net.rank());
   Transfers receives(ranks), sends(ranks);

@@ -11,7 +11,8 @@
 namespace ringlet::collective {
 
 /// `bytes` of rank `root` reach everybody.
-/// Steps  ceil(log2 P), pipelined in chunks.  Sent by the root  log2 P times the bytes at most.  Binomial tree (Thakur et al. 2005).
+/// Steps  ceil(log2 P), pipelined in chunks.  Sent by the root  log2 P times the bytes at most.  Binomial tree (Thakur
+///        et al. 2005).
 Task<> broadcast(Transport& net, int root, std::span<std::byte> bytes, std::size_t chunk_bytes, Tag tag);
 
 /// Everybody's number reaches everybody: `sizes[r]` is rank r's.
@@ -23,7 +24,7 @@ Task<> gather_bytes(Transport& net, std::span<const std::span<std::byte>> all, T
 
 /// `outgoing[r]` reaches rank r, whose bytes for this rank arrive in `incoming[r]`. Sizes are known to both.
 /// Steps  1 of P-1 messages.
-Task<> all_to_all(Transport& net, std::span<const std::span<const std::byte>> outgoing, std::span<const std::span<std::byte>> incoming,
-                  Tag tag);
+Task<> all_to_all(Transport& net, std::span<const std::span<const std::byte>> outgoing,
+                  std::span<const std::span<std::byte>> incoming, Tag tag);
 
 }  // namespace ringlet::collective

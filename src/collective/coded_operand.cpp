@@ -7,9 +7,9 @@
 namespace ringlet::collective {
 struct CodedOperand::Place {
   std::size_t tensor;
-  std::size_t offset;        // first element within the tensor
+  std::size_t offset;  // first element within the tensor
   std::size_t elements;
-  std::size_t wire_offset;   // first byte within the chunk's wire
+  std::size_t wire_offset;  // first byte within the chunk's wire
   std::size_t wire_bytes;
   compress::Site site;
 };
@@ -79,7 +79,8 @@ void CodedOperand::encode(const Place& at, float* values, std::span<std::byte> w
   }
 }
 
-std::span<const std::byte> CodedOperand::outgoing(const Chunk& chunk, Stage stage, std::uint32_t hop, std::span<std::byte> scratch) {
+std::span<const std::byte> CodedOperand::outgoing(const Chunk& chunk, Stage stage, std::uint32_t hop,
+                                                  std::span<std::byte> scratch) {
   const Timed timed(times_.encode);
   each_piece(chunk, stage, [&](Place at) {
     at.site.hop = hop;
@@ -91,7 +92,8 @@ std::span<const std::byte> CodedOperand::outgoing(const Chunk& chunk, Stage stag
 void CodedOperand::combine(const Chunk& chunk, std::span<const std::byte> incoming, bool) {
   const Timed timed(times_.decode);
   each_piece(chunk, Stage::partial_sum, [&](const Place& at) {
-    config_.codec->decode_add(incoming.subspan(at.wire_offset, at.wire_bytes), at.site, {running_[at.tensor] + at.offset, at.elements});
+    config_.codec->decode_add(incoming.subspan(at.wire_offset, at.wire_bytes), at.site,
+                              {running_[at.tensor] + at.offset, at.elements});
   });
 }
 

@@ -22,12 +22,13 @@ struct CodecTimes {
   std::chrono::nanoseconds decode{0};
 };
 
-/// A bucket of fp32 tensors that travel through a Codec; sums are formed in fp32. Nothing is packed: each piece is encoded from its own
-/// tensor's memory into the message and decoded from it.
+/// A bucket of fp32 tensors that travel through a Codec; sums are formed in fp32. Nothing is packed: each piece is
+/// encoded from its own tensor's memory into the message and decoded from it.
 ///
-/// With error feedback a tensor's residual array is its running value: it takes the gradient in at the start, is encoded from, and is
-/// left holding what the encoding lost. At the owner of a part the running value becomes the sum, and is left holding what the encoding
-/// of the sum lost. So what was applied plus all ranks' residuals is always the sum of the gradients, in every exchange.
+/// With error feedback a tensor's residual array is its running value: it takes the gradient in at the start, is
+/// encoded from, and is left holding what the encoding lost. At the owner of a part the running value becomes the sum,
+/// and is left holding what the encoding of the sum lost. So what was applied plus all ranks' residuals is always the
+/// sum of the gradients, in every exchange.
 class CodedOperand final : public Operand {
  public:
   struct Config {
@@ -40,13 +41,15 @@ class CodedOperand final : public Operand {
   };
 
   /// `tensors[i]` has `extents[i].elements` elements.
-  void open(std::span<const Extent> extents, std::span<const CodedTensor> tensors, std::size_t chunk_bytes, const Config& config);
+  void open(std::span<const Extent> extents, std::span<const CodedTensor> tensors, std::size_t chunk_bytes,
+            const Config& config);
   const CodecTimes& times() const noexcept { return times_; }
 
   void begin(bool hop_by_hop) override;
   bool encodes() const noexcept override { return true; }
   std::size_t wire_bytes(const Chunk& chunk) const noexcept override;
-  std::span<const std::byte> outgoing(const Chunk& chunk, Stage stage, std::uint32_t hop, std::span<std::byte> scratch) override;
+  std::span<const std::byte> outgoing(const Chunk& chunk, Stage stage, std::uint32_t hop,
+                                      std::span<std::byte> scratch) override;
   void combine(const Chunk& chunk, std::span<const std::byte> incoming, bool from_above) override;
   void combine_all(const Chunk& chunk, std::span<const std::span<const std::byte>> wires) override;
   std::span<const std::byte> publish(const Chunk& chunk, std::span<std::byte> scratch) override;

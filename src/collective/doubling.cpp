@@ -9,7 +9,8 @@ namespace {
 Task<> outside(const Exchange& x, std::size_t lane, const Chunk& chunk, int partner, const Slots& slots) {
   const std::size_t bytes = x.operand.wire_bytes(chunk);
   Transfers transfer(1);
-  transfer.send(0, x.net, partner, x.lane_tag(lane, 0), x.operand.outgoing(chunk, Stage::partial_sum, 0, slots.at(0, bytes)));
+  transfer.send(0, x.net, partner, x.lane_tag(lane, 0),
+                x.operand.outgoing(chunk, Stage::partial_sum, 0, slots.at(0, bytes)));
   co_await transfer.take(0);
   const std::size_t pair_bytes = x.operand.pair_bytes(chunk);
   transfer.recv(0, x.net, partner, x.lane_tag(lane, 1), slots.at(0, pair_bytes));
@@ -18,7 +19,8 @@ Task<> outside(const Exchange& x, std::size_t lane, const Chunk& chunk, int part
 }
 
 /// One hop: both partners end with the same running value. Both wires stay in `slots`, lower rank's first.
-Task<> swap(const Exchange& x, std::size_t lane, const Chunk& chunk, int distance, std::uint32_t hop, const Slots& slots) {
+Task<> swap(const Exchange& x, std::size_t lane, const Chunk& chunk, int distance, std::uint32_t hop,
+            const Slots& slots) {
   const int me = x.net.rank();
   const int partner = me ^ distance;
   const bool lower = me < partner;

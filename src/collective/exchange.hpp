@@ -21,14 +21,14 @@ using transport::Transport;
 constexpr std::size_t kMaxLanes = 4;
 constexpr Tag kTagsPerExchange = 2 * kMaxLanes;
 
-/// What every schedule of an all-reduce is given. Everything outlives the schedule; a chunk of each part is in the care of one lane, and
-/// the lanes run at once, so that encoding, wire and decoding of different chunks overlap.
+/// What every schedule of an all-reduce is given. Everything outlives the schedule; a chunk of each part is in the care
+/// of one lane, and the lanes run at once, so that encoding, wire and decoding of different chunks overlap.
 struct Exchange {
   Transport& net;
   Operand& operand;
   BufferPool& pool;
-  Alarm& alarm;         ///< told when a lane fails while the others still wait
-  Tag tag = 0;          ///< the first of kTagsPerExchange
+  Alarm& alarm;  ///< told when a lane fails while the others still wait
+  Tag tag = 0;   ///< the first of kTagsPerExchange
   std::size_t lanes = 1;
 
   Tag lane_tag(std::size_t lane, Tag stage) const noexcept { return tag + static_cast<Tag>(2 * lane) + stage; }
@@ -73,7 +73,9 @@ class Transfers {
 class Slots {
  public:
   Slots(BufferPool& pool, std::size_t count, std::size_t bytes) : stride_(bytes), buffer_(pool.take(count * bytes)) {}
-  std::span<std::byte> at(std::size_t slot, std::size_t bytes) const { return buffer_.bytes().subspan(slot * stride_, bytes); }
+  std::span<std::byte> at(std::size_t slot, std::size_t bytes) const {
+    return buffer_.bytes().subspan(slot * stride_, bytes);
+  }
 
  private:
   std::size_t stride_;

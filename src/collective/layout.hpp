@@ -28,10 +28,12 @@ struct Extent {
   std::uint64_t hash = 0;  ///< of the name: rotates who owns which part, so that small tensors do not all burden rank 0
 };
 
-/// Splits each tensor of a bucket into P parts, one for each rank to own, at multiples of the grain, and each rank's parts into chunks.
+/// Splits each tensor of a bucket into P parts, one for each rank to own, at multiples of the grain, and each rank's
+/// parts into chunks.
 ///
-/// The split looks at one tensor at a time, never at the bucket, so a tensor's result cannot depend on the company it travels in. The
-/// packed order is by part, then by tensor: what one rank owns is contiguous. A bucket of one tensor keeps that tensor's own order.
+/// The split looks at one tensor at a time, never at the bucket, so a tensor's result cannot depend on the company it
+/// travels in. The packed order is by part, then by tensor: what one rank owns is contiguous. A bucket of one tensor
+/// keeps that tensor's own order.
 class Layout {
  public:
   struct Rules {
@@ -68,7 +70,8 @@ class Layout {
   std::size_t rounds_ = 0;
 };
 
-/// Elements [begin, end) of a tensor of `elements` that the owner number `index` of `owners` has: whole grains, as even as they come.
+/// Elements [begin, end) of a tensor of `elements` that the owner number `index` of `owners` has: whole grains, as even
+/// as they come.
 struct PartRange {
   std::size_t begin = 0;
   std::size_t end = 0;

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kCacheLine = 64;
 }
 
-void RawOperand::open(std::span<const Extent> tensors, std::size_t chunk_bytes, const Config& config, const std::byte* input,
-                      std::byte* output) {
+void RawOperand::open(std::span<const Extent> tensors, std::size_t chunk_bytes, const Config& config,
+                      const std::byte* input, std::byte* output) {
   config_ = config;
   item_ = size_of(config.dtype);
   input_ = running_ = input;
@@ -82,7 +82,9 @@ void RawOperand::merge(const Chunk& chunk, std::span<const std::byte> lower, std
   sum_pairwise(config_.dtype, config_.op, sources, result(chunk).data(), chunk.elements);
 }
 
-std::span<const std::byte> RawOperand::outgoing_pair(const Chunk& chunk, std::span<const std::byte>) { return result(chunk); }
+std::span<const std::byte> RawOperand::outgoing_pair(const Chunk& chunk, std::span<const std::byte>) {
+  return result(chunk);
+}
 
 void RawOperand::accept_pair(const Chunk& chunk, std::span<const std::byte> pair) {
   std::memcpy(result(chunk).data(), pair.data(), pair.size());

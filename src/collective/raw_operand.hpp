@@ -5,7 +5,8 @@
 
 namespace ringlet::collective {
 
-/// A bucket whose elements travel as they are, of any dtype, under any op. The bytes on the wire are the values' own memory.
+/// A bucket whose elements travel as they are, of any dtype, under any op. The bytes on the wire are the values' own
+/// memory.
 class RawOperand final : public Operand {
  public:
   struct Config {
@@ -16,14 +17,16 @@ class RawOperand final : public Operand {
     int rank = 0;
   };
 
-  /// `input` and `output` hold the bucket in the layout's packed order (one tensor: its own order) and may be the same memory.
-  /// The layout is built here, at grains of a cache line.
-  void open(std::span<const Extent> tensors, std::size_t chunk_bytes, const Config& config, const std::byte* input, std::byte* output);
+  /// `input` and `output` hold the bucket in the layout's packed order (one tensor: its own order) and may be the same
+  /// memory. The layout is built here, at grains of a cache line.
+  void open(std::span<const Extent> tensors, std::size_t chunk_bytes, const Config& config, const std::byte* input,
+            std::byte* output);
 
   void begin(bool hop_by_hop) override;
   bool encodes() const noexcept override { return false; }
   std::size_t wire_bytes(const Chunk& chunk) const noexcept override { return chunk.elements * item_; }
-  std::span<const std::byte> outgoing(const Chunk& chunk, Stage stage, std::uint32_t hop, std::span<std::byte> scratch) override;
+  std::span<const std::byte> outgoing(const Chunk& chunk, Stage stage, std::uint32_t hop,
+                                      std::span<std::byte> scratch) override;
   void combine(const Chunk& chunk, std::span<const std::byte> incoming, bool from_above) override;
   void combine_all(const Chunk& chunk, std::span<const std::span<const std::byte>> wires) override;
   std::span<const std::byte> publish(const Chunk& chunk, std::span<std::byte> scratch) override;
@@ -45,7 +48,8 @@ class RawOperand final : public Operand {
   std::span<std::byte> result(const Chunk& chunk) const noexcept {
     return {output_ + chunk.offset * item_, chunk.elements * item_};
   }
-  /// The factors that come after the sum. Integers under average divide where they are summed, in 64 bits, and not here.
+  /// The factors that come after the sum. Integers under average divide where they are summed, in 64 bits, and not
+  /// here.
   void finish(std::span<std::byte> values) const;
 
   Config config_;

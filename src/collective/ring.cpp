@@ -20,7 +20,8 @@ Task<> run_round(const Exchange& x, std::size_t lane, std::size_t round, const S
   for (int step = 1; step < ranks; ++step) {
     if (const Chunk* chunk = chunk_at(me - step); chunk != nullptr) {
       const auto hop = static_cast<std::uint32_t>(step);
-      sends.send(0, x.net, next, tag, x.operand.outgoing(*chunk, Stage::partial_sum, hop, out.at(0, x.operand.wire_bytes(*chunk))));
+      sends.send(0, x.net, next, tag,
+                 x.operand.outgoing(*chunk, Stage::partial_sum, hop, out.at(0, x.operand.wire_bytes(*chunk))));
     }
     if (const Chunk* chunk = chunk_at(me - step - 1); chunk != nullptr) {
       const std::size_t bytes = x.operand.wire_bytes(*chunk);
@@ -31,9 +32,11 @@ Task<> run_round(const Exchange& x, std::size_t lane, std::size_t round, const S
     co_await sends.take_all();
   }
 
-  // The wires travel on unchanged, so that every rank decodes the owner's bytes. Two slots in turn: one leaves while one arrives.
+  // The wires travel on unchanged, so that every rank decodes the owner's bytes. Two slots in turn: one leaves while
+  // one arrives.
   std::span<const std::byte> wire;
-  if (const Chunk* mine = chunk_at(me); mine != nullptr) wire = x.operand.publish(*mine, out.at(0, x.operand.wire_bytes(*mine)));
+  if (const Chunk* mine = chunk_at(me); mine != nullptr)
+    wire = x.operand.publish(*mine, out.at(0, x.operand.wire_bytes(*mine)));
   for (int step = 0; step < ranks - 1; ++step) {
     if (chunk_at(me - step) != nullptr) sends.send(0, x.net, next, tag, wire);
     wire = {};

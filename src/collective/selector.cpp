@@ -13,15 +13,17 @@ namespace {
 // Measured with ringlet_allreduce on 2 and 4 ranks in shared memory; see docs/guide/benchmarks.md.
 constexpr std::string_view kDefaultTable =
     "plain 0-512 p1-8: all_gather lanes=1; plain 0-16k p9-inf: doubling lanes=1; "
-    "plain 0-inf: scatter_reduce chunk=256k lanes=2; encoded 0-inf: scatter_reduce chunk=256k lanes=2";
+    "plain 0-inf: scatter_reduce chunk=512k lanes=1; encoded 0-inf: scatter_reduce chunk=256k lanes=2";
 
 constexpr std::array<std::string_view, 5> kNames{"scatter_reduce", "ring", "tree", "doubling", "all_gather"};
 
 [[noreturn]] void refuse(std::string_view row, std::string_view what) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("exchange table row \"{}\": {}; a row reads `plain 0-4k p2-8: all_gather chunk=256k lanes=2` with one of "
-                          "scatter_reduce, ring, tree, doubling, all_gather",
-                          row, what));
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format(
+          "exchange table row \"{}\": {}; a row reads `plain 0-4k p2-8: all_gather chunk=256k lanes=2` with one of "
+          "scatter_reduce, ring, tree, doubling, all_gather",
+          row, what));
 }
 
 std::string_view trim(std::string_view text) {
@@ -138,8 +140,8 @@ Selector::Row Selector::parse_row(std::string_view text) {
 
 Choice Selector::pick(bool encoded, std::size_t bytes, int ranks) const {
   for (const Row& row : rows_) {
-    if ((encoded ? row.encoded : row.plain) && bytes >= row.from_bytes && bytes <= row.to_bytes && ranks >= row.from_ranks &&
-        ranks <= row.to_ranks) {
+    if ((encoded ? row.encoded : row.plain) && bytes >= row.from_bytes && bytes <= row.to_bytes &&
+        ranks >= row.from_ranks && ranks <= row.to_ranks) {
       return row.choice;
     }
   }

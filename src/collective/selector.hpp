@@ -23,15 +23,18 @@ struct Choice {
   std::size_t lanes = 2;
 };
 
-/// The selection table: "bytes and ranks -> schedule, chunk, lanes", as text. One parser serves the default, a file's and the
-/// environment's (RINGLET_EXCHANGE); the first row that fits decides, rows given by the user come before the default's.
+/// The selection table: "bytes and ranks -> schedule, chunk, lanes", as text. One parser serves the default, a file's
+/// and the environment's (RINGLET_EXCHANGE); the first row that fits decides, rows given by the user come before the
+/// default's.
 ///
-///     plain 0-4k p2-8: all_gather; plain 0-inf: scatter_reduce chunk=256k lanes=2; encoded 0-inf: scatter_reduce chunk=1m
+///     plain 0-4k p2-8: all_gather; plain 0-inf: scatter_reduce chunk=256k lanes=2;
+///     encoded 0-inf: scatter_reduce chunk=1m
 ///
-/// A row without `plain` or `encoded` is for both; a bare schedule name is a row for everything. Sparse messages are gathered always.
+/// A row without `plain` or `encoded` is for both; a bare schedule name is a row for everything. Sparse messages are
+/// gathered always.
 ///
-/// Plain sums come out bit-equal from every schedule but `ring`, whose order depends on the part; so a tensor that a `ring` row
-/// claims by its own size never shares a bucket with one that no such row claims (see order_class()).
+/// Plain sums come out bit-equal from every schedule but `ring`, whose order depends on the part; so a tensor that a
+/// `ring` row claims by its own size never shares a bucket with one that no such row claims (see order_class()).
 class Selector {
  public:
   /// Throws Error{invalid_argument} that shows the row.

@@ -15,7 +15,8 @@ constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
 
 std::size_t largest_message(const SparseBucket& bucket) {
   std::size_t bytes = 0;
-  for (const Extent& extent : bucket.extents) bytes += kLengthBytes + bucket.sparsifier->max_wire_bytes(extent.elements);
+  for (const Extent& extent : bucket.extents)
+    bytes += kLengthBytes + bucket.sparsifier->max_wire_bytes(extent.elements);
   return bytes;
 }
 
@@ -29,7 +30,8 @@ compress::Site site_of(const SparseBucket& bucket, std::size_t t, int rank, int 
   return site;
 }
 
-/// Selects from every tensor (what error feedback kept comes in first) and writes this rank's message; returns its bytes.
+/// Selects from every tensor (what error feedback kept comes in first) and writes this rank's message; returns its
+/// bytes.
 std::size_t encode_all(const SparseBucket& bucket, int rank, int ranks, std::span<std::byte> message) {
   std::size_t used = 0;
   const auto prescale = static_cast<float>(bucket.prescale);
@@ -43,7 +45,8 @@ std::size_t encode_all(const SparseBucket& bucket, int rank, int ranks, std::spa
       for (std::size_t i = 0; i < n; ++i) values[i] = prescale * tensor.input[i];
     }
     const auto room = message.subspan(used + kLengthBytes, bucket.sparsifier->max_wire_bytes(n));
-    const auto length = static_cast<std::uint32_t>(bucket.sparsifier->encode({values, n}, site_of(bucket, t, rank, ranks), room));
+    const auto length =
+        static_cast<std::uint32_t>(bucket.sparsifier->encode({values, n}, site_of(bucket, t, rank, ranks), room));
     std::memcpy(message.data() + used, &length, kLengthBytes);
     used += kLengthBytes + length;
   }
@@ -56,8 +59,8 @@ void decode_all(const SparseBucket& bucket, int from, int ranks, std::span<const
     std::uint32_t length = 0;
     if (message.size() >= kLengthBytes) std::memcpy(&length, message.data(), kLengthBytes);
     if (message.size() < kLengthBytes || message.size() - kLengthBytes < length) {
-      throw Error(ErrorCode::malformed, fmt::format("a sparse message from rank {} ends within tensor {} of {}", from, t + 1,
-                                                    bucket.tensors.size()));
+      throw Error(ErrorCode::malformed, fmt::format("a sparse message from rank {} ends within tensor {} of {}", from,
+                                                    t + 1, bucket.tensors.size()));
     }
     bucket.sparsifier->decode_add(message.subspan(kLengthBytes, length), site_of(bucket, t, from, ranks),
                                   {bucket.tensors[t].output, bucket.extents[t].elements});
@@ -67,7 +70,8 @@ void decode_all(const SparseBucket& bucket, int from, int ranks, std::span<const
 
 }  // namespace
 
-Task<> sparse_all_gather(transport::Transport& net, const SparseBucket& bucket, BufferPool& pool, transport::Tag tag, CodecTimes& times) {
+Task<> sparse_all_gather(transport::Transport& net, const SparseBucket& bucket, BufferPool& pool, transport::Tag tag,
+                         CodecTimes& times) {
   const auto ranks = static_cast<std::size_t>(net.size());
   const auto me = static_cast<std::size_t>(net.rank());
   const std::size_t room = (largest_message(bucket) + 63) / 64 * 64;
@@ -91,7 +95,8 @@ Task<> sparse_all_gather(transport::Transport& net, const SparseBucket& bucket, 
   co_await sends.take_all();
 
   const Timed timed(times.decode);
-  for (std::size_t t = 0; t < bucket.tensors.size(); ++t) std::fill_n(bucket.tensors[t].output, bucket.extents[t].elements, 0.0F);
+  for (std::size_t t = 0; t < bucket.tensors.size(); ++t)
+    std::fill_n(bucket.tensors[t].output, bucket.extents[t].elements, 0.0F);
   for (std::size_t r = 0; r < ranks; ++r) decode_all(bucket, static_cast<int>(r), net.size(), messages[r]);
   if (bucket.factor == 1.0) co_return;
   const auto factor = static_cast<float>(bucket.factor);

@@ -26,6 +26,7 @@ struct SparseBucket {
 /// Order    by rank, from zero.
 /// Errors   malformed when a message is no encoding of these tensors.
 /// Source   Renggli et al., SparCML, SC 2019 (their all-gather variant).
-Task<> sparse_all_gather(transport::Transport& net, const SparseBucket& bucket, BufferPool& pool, transport::Tag tag, CodecTimes& times);
+Task<> sparse_all_gather(transport::Transport& net, const SparseBucket& bucket, BufferPool& pool, transport::Tag tag,
+                         CodecTimes& times);
 
 }  // namespace ringlet::collective

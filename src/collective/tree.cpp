@@ -31,7 +31,8 @@ Task<> run_chunk(const Exchange& x, std::size_t lane, const Chunk& chunk, const 
   if (parent < 0) {
     wire = x.operand.publish(chunk, slots.at(1, bytes));
   } else {
-    transfer.send(0, x.net, parent, x.lane_tag(lane, 0), x.operand.outgoing(chunk, Stage::partial_sum, 0, slots.at(1, bytes)));
+    transfer.send(0, x.net, parent, x.lane_tag(lane, 0),
+                  x.operand.outgoing(chunk, Stage::partial_sum, 0, slots.at(1, bytes)));
     co_await transfer.take(0);
     const auto room = x.operand.landing(chunk, slots.at(1, bytes));
     transfer.recv(0, x.net, parent, x.lane_tag(lane, 1), room);

@@ -6,9 +6,7 @@
 
 namespace ringlet::compress {
 
-ResidualStore::Entry& ResidualStore::entry(const std::string& name) {
-  return entries_[name];
-}
+ResidualStore::Entry& ResidualStore::entry(const std::string& name) { return entries_[name]; }
 
 std::span<float> ResidualStore::residual(Entry& entry, const std::string& name, std::size_t elements) {
   if (entry.residual.empty() && elements > 0) {

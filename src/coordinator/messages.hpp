@@ -82,8 +82,8 @@ struct Abort {
 /// Down: every rank has left. Up: the sender knows, and says nothing more.
 struct Closed {};
 
-using Item =
-    std::variant<SlotRun, Named, Partial, Uncached, Assign, Update, BucketEnd, Failure, Alive, Here, Left, Abort, Closed>;
+using Item = std::variant<SlotRun, Named, Partial, Uncached, Assign, Update, BucketEnd, Failure, Alive, Here, Left,
+                          Abort, Closed>;
 
 /// Appends `item` to the message.
 void write(std::vector<std::byte>& message, const Item& item);

@@ -145,9 +145,9 @@ class Node {
 
   // Watch:
   StallClock clock_;
-  TimePoint progress_;  // the last sign that something moves here
-  TimePoint word_;      // the last message from the parent
-  TimePoint spoken_;    // the root's last message
+  TimePoint progress_;               // the last sign that something moves here
+  TimePoint word_;                   // the last message from the parent
+  TimePoint spoken_;                 // the root's last message
   std::vector<TimePoint> answered_;  // root: when each rank last answered
   std::uint64_t traffic_ = 0;
 

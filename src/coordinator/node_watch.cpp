@@ -42,9 +42,8 @@ void Node::watch_buckets(TimePoint now) {
   if (!clock_.is_over(progress_, now)) return;
   const Running& oldest = running_.front();
   give_up(ErrorCode::timeout,
-          fmt::format("rank {}: bucket {} (\"{}\"{}) has not moved for {}; {}",
-                      tree_.rank(), oldest.sequence, oldest.first,
-                      oldest.tensors > 1 ? fmt::format(" and {} more tensors", oldest.tensors - 1) : "",
+          fmt::format("rank {}: bucket {} (\"{}\"{}) has not moved for {}; {}", tree_.rank(), oldest.sequence,
+                      oldest.first, oldest.tensors > 1 ? fmt::format(" and {} more tensors", oldest.tensors - 1) : "",
                       seconds_text(now - progress_), who_is_silent(now)),
           nullptr);
 }
@@ -56,7 +55,8 @@ void Node::speak(TimePoint now) {
   write(down_, Alive{});
 }
 
-/// Who may have stopped in the middle of a bucket. The root has asked everyone by now; the others only know when they last heard of it.
+/// Who may have stopped in the middle of a bucket. The root has asked everyone by now; the others only know when they
+/// last heard of it.
 std::string Node::who_is_silent(TimePoint now) const {
   if (!tree_.is_root()) {
     return fmt::format("the last word from rank {} (its parent) is {} old", parent_->peer(), seconds_text(now - word_));

@@ -11,20 +11,21 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr std::size_t kSpins = 300;    // polls of about 0.3 us
-constexpr std::size_t kYields = 300;   // of about 2 us
+constexpr std::size_t kSpins = 300;   // polls of about 0.3 us
+constexpr std::size_t kYields = 300;  // of about 2 us
 constexpr auto kFirstSleep = microseconds(50);
 constexpr auto kLastSleep = microseconds(500);
 constexpr auto kIdleSleep = microseconds(5000);
-constexpr auto kTick = microseconds(50000);  // timeouts are looked at this often
 
 }  // namespace
 
-Backoff::Backoff(transport::Transport& net, int ranks_here)
-    : net_(net), spins_(static_cast<std::size_t>(ranks_here) > std::thread::hardware_concurrency() ? 0 : kSpins) {}
+Backoff::Backoff(transport::Transport& net, int ranks_here, std::chrono::nanoseconds tick)
+    : net_(net),
+      tick_(tick),
+      spins_(static_cast<std::size_t>(ranks_here) > std::thread::hardware_concurrency() ? 0 : kSpins) {}
 
 void Backoff::pause(bool anything_in_flight) {
-  if (net_.wakes_on_arrival()) return net_.wait(kTick);
+  if (net_.wakes_on_arrival()) return net_.wait(tick_);
   if (!anything_in_flight) return net_.wait(kIdleSleep);
   const std::size_t round = idle_rounds_++;
   if (round < spins_) return;

@@ -23,7 +23,9 @@ std::byte* output_of(const TensorEntry& entry) {
   return static_cast<std::byte*>(op.output.data != nullptr ? op.output.data : op.input.data);
 }
 
-const std::byte* input_of(const TensorEntry& entry) { return static_cast<const std::byte*>(entry.operation.input.data); }
+const std::byte* input_of(const TensorEntry& entry) {
+  return static_cast<const std::byte*>(entry.operation.input.data);
+}
 
 /// What an uncompressed fp32 ring sends for these tensors.
 std::uint64_t dense_bytes(std::span<const collective::Extent> extents, int ranks) {
@@ -33,10 +35,11 @@ std::uint64_t dense_bytes(std::span<const collective::Extent> extents, int ranks
   return elements * sizeof(float) * 2 * (p - 1) / p;
 }
 
-/// Schedules that combine hop by hop cannot sum small integers in 64 bits, nor round halves once; those tensors take a schedule in which
-/// one place sees all contributions.
+/// Schedules that combine hop by hop cannot sum small integers in 64 bits, nor round halves once; those tensors take a
+/// schedule in which one place sees all contributions.
 Choice exact_choice(Choice choice, const coordinator::Request& request) {
-  const bool hops = choice.schedule == Schedule::tree || choice.schedule == Schedule::doubling || choice.schedule == Schedule::ring;
+  const bool hops =
+      choice.schedule == Schedule::tree || choice.schedule == Schedule::doubling || choice.schedule == Schedule::ring;
   const bool half = request.dtype == DType::float16 || request.dtype == DType::bfloat16;
   const bool integer_average = request.op == ReduceOp::average && !is_floating(request.dtype);
   if (integer_average && hops) choice.schedule = Schedule::scatter_reduce;
@@ -70,7 +73,8 @@ void Bucket::measure(std::span<TensorEntry* const> entries) {
   for (const TensorEntry* entry : entries) extents_.push_back({entry->request.shape.elements(), entry->hash});
 }
 
-Task<> Bucket::allreduce(const BucketServices& s, std::span<TensorEntry* const> entries, transport::Tag tag, Alarm& alarm) {
+Task<> Bucket::allreduce(const BucketServices& s, std::span<TensorEntry* const> entries, transport::Tag tag,
+                         Alarm& alarm) {
   measure(entries);
   if (s.net.size() == 1) {
     alone(entries);
@@ -109,7 +113,8 @@ Task<> Bucket::plain(const BucketServices& s, std::span<TensorEntry* const> entr
     scale(request.dtype, output, bytes / size_of(request.dtype), request.prescale);
     input = output;
   }
-  raw_.open(extents_, choice.chunk_bytes, {request.dtype, request.op, request.postscale, s.net.size(), s.net.rank()}, input, output);
+  raw_.open(extents_, choice.chunk_bytes, {request.dtype, request.op, request.postscale, s.net.size(), s.net.rank()},
+            input, output);
   if (packed) {
     pack(entries, buffer.bytes());
     if (request.prescale != 1.0) scale(request.dtype, output, bytes / size_of(request.dtype), request.prescale);
@@ -177,7 +182,8 @@ void Bucket::close_coded(const BucketServices& s, std::span<TensorEntry* const> 
   s.book.residual_bytes(s.residuals.bytes());
 }
 
-Task<> Bucket::encoded(const BucketServices& s, std::span<TensorEntry* const> entries, transport::Tag tag, Alarm& alarm) {
+Task<> Bucket::encoded(const BucketServices& s, std::span<TensorEntry* const> entries, transport::Tag tag,
+                       Alarm& alarm) {
   const auto started = std::chrono::steady_clock::now();
   const coordinator::Request& request = entries.front()->request;
   const compress::Compressor& compressor = *entries.front()->compressor;

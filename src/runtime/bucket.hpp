@@ -28,8 +28,8 @@ struct BucketServices {
   const Settings& settings;
 };
 
-/// Tensors exchanged together: opens them (packs what is small, leaves what is large in place), runs the exchange, and puts the results
-/// where they belong. Kept and reused by the executor, so that its memory is.
+/// Tensors exchanged together: opens them (packs what is small, leaves what is large in place), runs the exchange, and
+/// puts the results where they belong. Kept and reused by the executor, so that its memory is.
 class Bucket {
  public:
   /// Exchanges `entries`, which stay valid until the task ends. `tag`: the first of collective::kTagsPerExchange.

@@ -21,8 +21,8 @@ Error to_error(const std::exception_ptr& error) {
 
 }  // namespace
 
-/// One bucket from plan to end. A failure in one of its lanes is reported at once, because the other lanes may wait for ranks that wait
-/// for this one.
+/// One bucket from plan to end. A failure in one of its lanes is reported at once, because the other lanes may wait for
+/// ranks that wait for this one.
 struct Executor::Slot final : Alarm {
   explicit Slot(Executor& owner) : executor(owner) {}
 
@@ -31,8 +31,8 @@ struct Executor::Slot final : Alarm {
     const Error cause = to_error(error);
     const std::string more = entries.size() > 1 ? fmt::format(" and {} more", entries.size() - 1) : std::string();
     executor.listener_.exchange_failed(
-        Error(cause.code(), fmt::format("{} \"{}\"{}: {}", to_string(entries.front()->request.kind), entries.front()->request.name, more,
-                                        cause.what())));
+        Error(cause.code(), fmt::format("{} \"{}\"{}: {}", to_string(entries.front()->request.kind),
+                                        entries.front()->request.name, more, cause.what())));
   }
 
   Executor& executor;

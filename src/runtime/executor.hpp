@@ -20,8 +20,9 @@ class ExecutorListener {
   virtual void exchange_failed(const Error& why) = 0;
 };
 
-/// Runs buckets in the order of the plan, several at once, and completes their tensors. Ranks start buckets in the same order, so those
-/// in flight everywhere always include the oldest unfinished one, and nothing waits in a circle. The worker thread only.
+/// Runs buckets in the order of the plan, several at once, and completes their tensors. Ranks start buckets in the same
+/// order, so those in flight everywhere always include the oldest unfinished one, and nothing waits in a circle. The
+/// worker thread only.
 class Executor {
  public:
   Executor(const BucketServices& services, TensorTable& table, ExecutorListener& listener);
@@ -36,8 +37,8 @@ class Executor {
  private:
   struct Slot;
   Task<> run(Slot& slot);
-  /// Why a planned tensor cannot be exchanged here. The ranks agreed on its shape and have the same history, so they all refuse alike and
-  /// the rest of the bucket goes on.
+  /// Why a planned tensor cannot be exchanged here. The ranks agreed on its shape and have the same history, so they
+  /// all refuse alike and the rest of the bucket goes on.
   std::optional<Error> refusal(const TensorEntry& entry) const;
   void finish(Slot& slot, const std::optional<Error>& error);
 

@@ -22,8 +22,8 @@ std::size_t row_bytes(const TensorView& tensor) {
 
 std::size_t rows_of(const TensorView& tensor) { return tensor.shape.dims() == 0 ? 1 : tensor.shape[0]; }
 
-/// Where a result of `rows` rows goes: the caller's output, or the handle. A caller's output of another size is refused, but only after
-/// the exchange, in which the other ranks count on this one.
+/// Where a result of `rows` rows goes: the caller's output, or the handle. A caller's output of another size is
+/// refused, but only after the exchange, in which the other ranks count on this one.
 std::span<std::byte> result_memory(TensorEntry& entry, const std::vector<std::size_t>& rows) {
   const std::size_t total = std::accumulate(rows.begin(), rows.end(), std::size_t{0});
   const Operation& op = entry.operation;
@@ -42,11 +42,13 @@ void require_output(const TensorEntry& entry, std::span<const std::byte> memory)
   const TensorView& output = entry.operation.output;
   if (output.data == nullptr || output.data == memory.data() || memory.empty()) return;
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("{} \"{}\": the output holds {} bytes and the result has {}; pass no output and take() the result from the handle",
+              fmt::format("{} \"{}\": the output holds {} bytes and the result has {}; pass no output and take() the "
+                          "result from the handle",
                           to_string(entry.request.kind), entry.request.name, output.bytes(), memory.size()));
 }
 
-std::vector<std::span<std::byte>> slice(std::span<std::byte> memory, const std::vector<std::size_t>& rows, std::size_t row) {
+std::vector<std::span<std::byte>> slice(std::span<std::byte> memory, const std::vector<std::size_t>& rows,
+                                        std::size_t row) {
   std::vector<std::span<std::byte>> slices;
   std::size_t begin = 0;
   for (const std::size_t count : rows) {

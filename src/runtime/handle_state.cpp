@@ -24,7 +24,8 @@ void HandleState::run(const Callback& callback) {
     text = "an exception of unknown type";
   }
   const std::lock_guard lock(mutex_);
-  if (!error_) error_ = Error(ErrorCode::callback, fmt::format("the completion callback of \"{}\" threw: {}", name_, text));
+  if (!error_)
+    error_ = Error(ErrorCode::callback, fmt::format("the completion callback of \"{}\" threw: {}", name_, text));
 }
 
 void HandleState::complete(const std::optional<Error>& error) {

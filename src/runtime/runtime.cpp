@@ -17,7 +17,8 @@ namespace ringlet::runtime {
 using coordinator::Kind;
 
 namespace {
-/// Below this many elements compression costs more than it saves, and small tensors (biases, norms, scalars) are the sensitive ones.
+/// Below this many elements compression costs more than it saves, and small tensors (biases, norms, scalars) are the
+/// sensitive ones.
 constexpr std::size_t kSmallestCompressed = 1024;
 
 /// What `parse` makes of a setting; its error names the variable.
@@ -31,7 +32,8 @@ auto parsed(const char* variable, const std::string& value, Parse parse) {
 }
 
 compress::Rules rules_of(const Settings& settings, const compress::Registry& registry) {
-  return parsed("RINGLET_COMPRESSION", settings.compression, [&] { return compress::Rules(settings.compression, registry); });
+  return parsed("RINGLET_COMPRESSION", settings.compression,
+                [&] { return compress::Rules(settings.compression, registry); });
 }
 
 collective::Selector selector_of(const Settings& settings) {
@@ -86,7 +88,8 @@ Runtime::~Runtime() {
 }
 
 void Runtime::Impl::name(Operation& op) {
-  if (op.name.empty()) op.name = fmt::format("{}.noname.{}", to_string(op.kind), unnamed[static_cast<std::size_t>(op.kind)]++);
+  if (op.name.empty())
+    op.name = fmt::format("{}.noname.{}", to_string(op.kind), unnamed[static_cast<std::size_t>(op.kind)]++);
 }
 
 std::shared_ptr<const compress::Compressor> Runtime::Impl::parse(const std::string& spec) {
@@ -101,10 +104,14 @@ std::shared_ptr<const compress::Compressor> Runtime::Impl::compressor_for(const 
   auto compressor = !op.compression.empty() ? parse(op.compression) : named ? rules.match(op.name) : nullptr;
   if (!compressor) return nullptr;
   const char* reason = nullptr;
-  if (worker->net().size() == 1) reason = "one rank";
-  else if (!is_floating(op.input.dtype)) reason = "not floating";
-  else if (op.op != ReduceOp::average && op.op != ReduceOp::sum) reason = "op";
-  else if (op.input.elements() < kSmallestCompressed) reason = "fewer than 1024 elements";
+  if (worker->net().size() == 1)
+    reason = "one rank";
+  else if (!is_floating(op.input.dtype))
+    reason = "not floating";
+  else if (op.op != ReduceOp::average && op.op != ReduceOp::sum)
+    reason = "op";
+  else if (op.input.elements() < kSmallestCompressed)
+    reason = "fewer than 1024 elements";
   if (reason == nullptr) return compressor;
   book.uncompressed(reason);
   return nullptr;

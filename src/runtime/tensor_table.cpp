@@ -13,9 +13,11 @@ TensorId TensorTable::add(TensorEntry entry) {
   if (closed_) throw detach(*closed_);
   const auto next = static_cast<TensorId>(free_.empty() ? entries_.size() : free_.back());
   if (!by_name_.emplace(entry.request.name, next).second) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} \"{}\": a tensor of this name is in flight already; wait for its handle, or give this one another name",
-                            to_string(entry.request.kind), entry.request.name));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format(
+            "{} \"{}\": a tensor of this name is in flight already; wait for its handle, or give this one another name",
+            to_string(entry.request.kind), entry.request.name));
   }
   if (free_.empty()) {
     entries_.push_back(std::move(entry));

@@ -27,10 +27,11 @@ struct TensorEntry {
   std::shared_ptr<HandleState> handle;
   std::chrono::steady_clock::time_point enqueued;
   std::uint64_t hash = 0;  ///< of the name
-  bool planned = false;  ///< in a bucket already; the worker's
+  bool planned = false;    ///< in a bucket already; the worker's
 };
 
-/// The collectives in flight, by name and by number. The callers' threads add; the worker drains, reads entries and removes them.
+/// The collectives in flight, by name and by number. The callers' threads add; the worker drains, reads entries and
+/// removes them.
 class TensorTable {
  public:
   /// Error{invalid_argument} when the name is in flight already; what close() was given after it.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/detach.hpp"
@@ -13,7 +14,14 @@ using std::chrono::milliseconds;
 
 /// How long a failure's message may take to reach the neighbours before this rank stops moving anything.
 constexpr auto kRelayTime = milliseconds(200);
-constexpr auto kTickInterval = milliseconds(20);
+
+/// How often the coordinator must be asked about stalls, timeouts and the end of a cycle.
+std::chrono::nanoseconds tick_interval(const Settings& settings) {
+  constexpr std::chrono::nanoseconds kUsual = milliseconds(20);
+  constexpr std::chrono::nanoseconds kShortest = std::chrono::microseconds(50);
+  if (settings.cycle_time.count() == 0) return kUsual;
+  return std::clamp<std::chrono::nanoseconds>(settings.cycle_time / 2, kShortest, kUsual);
+}
 
 bool may_use_thread(const transport::Transport& net, const Settings& settings) {
   if (settings.progress == "thread") return true;
@@ -23,8 +31,8 @@ bool may_use_thread(const transport::Transport& net, const Settings& settings) {
 
 }  // namespace
 
-Worker::Worker(std::unique_ptr<transport::Transport> net, const Settings& settings, const collective::Selector& selector,
-               TensorTable& table, observe::CounterBook& book, Logger log)
+Worker::Worker(std::unique_ptr<transport::Transport> net, const Settings& settings,
+               const collective::Selector& selector, TensorTable& table, observe::CounterBook& book, Logger log)
     : net_(std::move(net)),
       settings_(settings),
       table_(table),
@@ -33,7 +41,8 @@ Worker::Worker(std::unique_ptr<transport::Transport> net, const Settings& settin
       topology_(topology_of(*net_)),
       executor_({*net_, pool_, residuals_, book_, selector, settings_}, table, *this),
       coordinator_(*net_, settings_, *this),
-      backoff_(*net_, topology_.local_size),
+      tick_(tick_interval(settings)),
+      backoff_(*net_, topology_.local_size, tick_),
       threaded_(may_use_thread(*net_, settings)) {}
 
 Worker::~Worker() { stop(); }
@@ -111,7 +120,7 @@ void Worker::tick() {
     changed_.notify_all();
   }
   if (now < next_tick_ || broken_) return;
-  next_tick_ = now + kTickInterval;
+  next_tick_ = now + tick_;
   for (const std::string& warning : coordinator_.tick()) log_.warn(warning);
   book_.cache(coordinator_.cache_hits(), coordinator_.cache_misses());
 }
@@ -134,17 +143,23 @@ void Worker::break_now(const Error& why) {
   changed_.notify_all();
 }
 
-void Worker::run_bucket(std::uint64_t sequence, std::span<const TensorId> tensors) { executor_.enqueue(sequence, tensors); }
+void Worker::run_bucket(std::uint64_t sequence, std::span<const TensorId> tensors) {
+  executor_.enqueue(sequence, tensors);
+}
 
 void Worker::fail_tensor(TensorId tensor, const Error& why) { table_.remove(tensor).handle->complete(why); }
 
 void Worker::peer_left(int rank) {
   const bool self = rank == net_->rank();
-  const Error why(ErrorCode::peer_lost,
-                  self ? fmt::format("rank {}: shutdown() was called here while this collective was pending; wait for its handle first", rank)
-                       : fmt::format("rank {} has shut down, or its program has ended, so this collective can never complete; every rank must make "
-                                   "the same calls",
-                                   rank));
+  const Error why(
+      ErrorCode::peer_lost,
+      self ? fmt::format(
+                 "rank {}: shutdown() was called here while this collective was pending; wait for its handle first",
+                 rank)
+           : fmt::format("rank {} has shut down, or its program has ended, so this collective can never complete; "
+                         "every rank must make "
+                         "the same calls",
+                         rank));
   {
     const std::lock_guard lock(mutex_);
     if (!refusal_) refusal_ = detach(why);
@@ -191,7 +206,8 @@ void Worker::leave() {
   }
   net_->wake();
   await(closed_, settings_.timeout);
-  if (!closed_ && !broken_) log_.warn("shutdown: not every rank has called shutdown() within RINGLET_TIMEOUT; leaving without them");
+  if (!closed_ && !broken_)
+    log_.warn("shutdown: not every rank has called shutdown() within RINGLET_TIMEOUT; leaving without them");
   stop();
 }
 
@@ -210,7 +226,8 @@ void Worker::stop() {
   stop_.store(true, std::memory_order_release);
   net_->wake();
   if (thread_.joinable()) thread_.join();
-  // From here on this thread drives. What the coordinator still has to send goes out; then everything that waits is ended.
+  // From here on this thread drives. What the coordinator still has to send goes out; then everything that waits is
+  // ended.
   TaskScope ending;
   ending.spawn(coordinator_.join());
   const auto deadline = net_->now() + kRelayTime * 5;

@@ -17,12 +17,12 @@
 
 namespace ringlet::runtime {
 
-/// Drives one rank: drains the table into the coordinator, the coordinator's plans into the executor, and the transport all along, on a
-/// thread of its own or, where none may be, in the caller's calls.
+/// Drives one rank: drains the table into the coordinator, the coordinator's plans into the executor, and the transport
+/// all along, on a thread of its own or, where none may be, in the caller's calls.
 class Worker final : public Driver, private coordinator::Listener, private ExecutorListener {
  public:
-  Worker(std::unique_ptr<transport::Transport> net, const Settings& settings, const collective::Selector& selector, TensorTable& table,
-         observe::CounterBook& book, Logger log);
+  Worker(std::unique_ptr<transport::Transport> net, const Settings& settings, const collective::Selector& selector,
+         TensorTable& table, observe::CounterBook& book, Logger log);
   ~Worker() override;
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -72,6 +72,7 @@ class Worker final : public Driver, private coordinator::Listener, private Execu
   compress::ResidualStore residuals_;
   Executor executor_;
   coordinator::Coordinator coordinator_;
+  std::chrono::nanoseconds tick_;
   Backoff backoff_;
   bool threaded_;
   std::thread thread_;

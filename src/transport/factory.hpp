@@ -19,8 +19,8 @@ struct TransportFactory {
   /// it cannot follow.
   std::function<std::unique_ptr<Transport>(const Settings&)> make;
   std::function<std::string()> describe;  ///< what was found at run time, one line for ringlet-info
-  /// A transport on a communicator that the program already has, by its Fortran handle: what C programs pass without our
-  /// knowing mpi.h. Empty where the back end has no such thing.
+  /// A transport on a communicator that the program already has, by its Fortran handle: what C programs pass without
+  /// our knowing mpi.h. Empty where the back end has no such thing.
   std::function<std::unique_ptr<Transport>(int)> on_fortran_communicator = {};
 };
 

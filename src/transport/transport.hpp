@@ -13,8 +13,8 @@
 
 namespace ringlet::transport {
 
-/// Names one stream of messages between two ranks; within a stream, messages match in the order they were posted. At most kMaxTag,
-/// the smallest upper bound MPI allows.
+/// Names one stream of messages between two ranks; within a stream, messages match in the order they were posted. At
+/// most kMaxTag, the smallest upper bound MPI allows.
 using Tag = std::uint32_t;
 constexpr Tag kMaxTag = 32767;
 /// Tags below this carry negotiation, the rest data; the traffic counters keep them apart.
@@ -22,8 +22,9 @@ constexpr Tag kFirstDataTag = 64;
 
 class Transport;
 
-/// One message on its way, awaitable: `co_await` gives the bytes moved, or throws what stopped it. Lives in the awaiting frame; the
-/// transport keeps its address, so it never moves, and a pending one that is destroyed is first withdrawn.
+/// One message on its way, awaitable: `co_await` gives the bytes moved, or throws what stopped it. Lives in the
+/// awaiting frame; the transport keeps its address, so it never moves, and a pending one that is destroyed is first
+/// withdrawn.
 class [[nodiscard]] Transfer {
  public:
   enum class Direction : std::uint8_t { send, receive };
@@ -49,8 +50,8 @@ class [[nodiscard]] Transfer {
   std::size_t size() const noexcept { return size_; }
   bool done() const noexcept { return done_; }
 
-  Transfer* next = nullptr;      ///< the transport's own list
-  std::size_t scratch = 0;       ///< the transport's own count, e.g. of requests still open
+  Transfer* next = nullptr;  ///< the transport's own list
+  std::size_t scratch = 0;   ///< the transport's own count, e.g. of requests still open
 
  private:
   friend class Transport;
@@ -104,9 +105,11 @@ class Transport {
   virtual void wake() noexcept = 0;
   /// Whether wait() ends when a message arrives; where not, the caller must poll.
   virtual bool wakes_on_arrival() const noexcept = 0;
-  /// Whether a thread of ours may drive this transport while the program's threads run; where not, progress is made in the caller's calls.
+  /// Whether a thread of ours may drive this transport while the program's threads run; where not, progress is made in
+  /// the caller's calls.
   virtual bool allows_background_thread() const noexcept { return true; }
-  /// Why allows_background_thread() is false, and what to do about it: a sentence for the one warning. Empty where it is true.
+  /// Why allows_background_thread() is false, and what to do about it: a sentence for the one warning. Empty where it
+  /// is true.
   virtual std::string background_reason() const { return {}; }
 
   /// Index of the host `rank` runs on: equal numbers share memory.
@@ -132,7 +135,8 @@ class Transport {
   /// Calls complete() with `cause` for every pending transfer. The transport is not used for anything else afterwards.
   virtual void cancel_all(std::exception_ptr cause) = 0;
 
-  /// Marks a transfer done; its waiter resumes when progress() gets to it, or never had to wait. The driving thread only.
+  /// Marks a transfer done; its waiter resumes when progress() gets to it, or never had to wait. The driving thread
+  /// only.
   void complete(Transfer& transfer, std::size_t moved, std::exception_ptr error = nullptr);
 
  private:

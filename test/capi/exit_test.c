@@ -25,7 +25,7 @@ static int run(const char* ending) {
   if (strcmp(ending, "exit") == 0) exit(0);
   if (strcmp(ending, "in_flight") == 0) {
     static float late = 2.0F; /* outlives main, as memory in flight must */
-    ringlet_handle* handle = NULL;
+    static ringlet_handle* handle = NULL;
     tensor.data = &late;
     return ringlet_allreduce_async(&tensor, &options, &handle) == RINGLET_OK ? 0 : fail("allreduce_async");
   }

@@ -1,8 +1,8 @@
 // Every collective of a whole job of threads, against plain loops.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numeric>
-
-#include <fmt/format.h>
 
 #include "support/catch.hpp"
 #include "support/gradients.hpp"
@@ -77,7 +77,8 @@ TEST_CASE("all-gather: rows differ by rank, also none", "[inproc]") {
   for (const OwnedTensor& output : outputs) {
     REQUIRE(output.shape == Shape{expected.size() / 2, 2});
     REQUIRE(output.splits == splits);
-    REQUIRE(std::equal(expected.begin(), expected.end(), output.as<std::int32_t>().begin(), output.as<std::int32_t>().end()));
+    REQUIRE(std::equal(expected.begin(), expected.end(), output.as<std::int32_t>().begin(),
+                       output.as<std::int32_t>().end()));
   }
 }
 
@@ -111,7 +112,8 @@ TEST_CASE("reduce-scatter: each rank its rows, the first ranks one more", "[inpr
   std::size_t begin = 0;
   for (int r = 0; r < ranks; ++r) {
     const OwnedTensor& output = outputs[static_cast<std::size_t>(r)];
-    const std::size_t mine = rows / static_cast<std::size_t>(ranks) + (static_cast<std::size_t>(r) < rows % static_cast<std::size_t>(ranks) ? 1 : 0);
+    const std::size_t mine = rows / static_cast<std::size_t>(ranks) +
+                             (static_cast<std::size_t>(r) < rows % static_cast<std::size_t>(ranks) ? 1 : 0);
     REQUIRE(output.shape == Shape{mine, 3});
     for (std::size_t i = 0; i < mine * 3; ++i) {
       const auto expected = static_cast<std::int64_t>(begin + i) * ranks + 100 * (ranks * (ranks - 1) / 2);
@@ -138,7 +140,8 @@ TEST_CASE("all-to-all with splits", "[inproc]") {
   });
   for (int me = 0; me < ranks; ++me) {
     std::vector<float> expected;
-    for (int from = 0; from < ranks; ++from) expected.insert(expected.end(), rows_of(from + me), static_cast<float>(10 * from + me));
+    for (int from = 0; from < ranks; ++from)
+      expected.insert(expected.end(), rows_of(from + me), static_cast<float>(10 * from + me));
     const auto got = outputs[static_cast<std::size_t>(me)].as<float>();
     REQUIRE(std::vector<float>(got.begin(), got.end()) == expected);
   }
@@ -164,7 +167,8 @@ TEST_CASE("without a background thread, waiting makes the progress", "[inproc]")
     std::vector<std::vector<float>> values;
     std::vector<Handle> handles;
     for (std::uint64_t t = 0; t < 20; ++t) values.push_back(test::gradient(runtime.rank(), 0, t, 500 + t));
-    for (std::uint64_t t = 0; t < 20; ++t) handles.push_back(runtime.submit(test::allreduce_of(fmt::format("t{}", t), values[t])));
+    for (std::uint64_t t = 0; t < 20; ++t)
+      handles.push_back(runtime.submit(test::allreduce_of(fmt::format("t{}", t), values[t])));
     while (!handles[7].poll()) {
     }
     for (const Handle& handle : handles) handle.wait();

@@ -103,8 +103,11 @@ TEST_CASE("a rank that leaves with tensors pending elsewhere is named there", "[
     if (runtime.rank() != leaver) runtime.submit(allreduce_of("pending", values)).wait();
   });
   for (int r = 0; r < 3; ++r) {
-    if (r == leaver) REQUIRE(texts[static_cast<std::size_t>(r)].empty());
-    else REQUIRE_THAT(texts[static_cast<std::size_t>(r)], Contains("rank " + std::to_string(leaver)) && Contains("shut down"));
+    if (r == leaver)
+      REQUIRE(texts[static_cast<std::size_t>(r)].empty());
+    else
+      REQUIRE_THAT(texts[static_cast<std::size_t>(r)],
+                   Contains("rank " + std::to_string(leaver)) && Contains("shut down"));
   }
 }
 
@@ -132,7 +135,8 @@ TEST_CASE("abort tells every other rank who and why", "[inproc]") {
   });
   for (int r = 0; r < 5; ++r) {
     if (r == culprit) continue;
-    REQUIRE_THAT(texts[static_cast<std::size_t>(r)], Contains("rank " + std::to_string(culprit)) && Contains("the loss is no number"));
+    REQUIRE_THAT(texts[static_cast<std::size_t>(r)],
+                 Contains("rank " + std::to_string(culprit)) && Contains("the loss is no number"));
   }
 }
 

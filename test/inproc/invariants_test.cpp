@@ -1,8 +1,9 @@
-// DESIGN's invariants 1 to 5 over whole jobs: every compressor, every exchange, several P and sizes, alone and fused, in place and not.
+// DESIGN's invariants 1 to 5 over whole jobs: every compressor, every exchange, several P and sizes, alone and fused,
+// in place and not.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
-
-#include <fmt/format.h>
 
 #include "support/catch.hpp"
 #include "support/gradients.hpp"
@@ -16,13 +17,15 @@ using test::run_job;
 
 namespace {
 
-const std::vector<std::string> kSpecs{"none", "fp16", "bf16", "qsgd(bits=2)", "qsgd(bits=4)", "qsgd(bits=8)", "topk(ratio=0.01)"};
+const std::vector<std::string> kSpecs{
+    "none", "fp16", "bf16", "qsgd(bits=2)", "qsgd(bits=4)", "qsgd(bits=8)", "topk(ratio=0.01)"};
 // Below 1,024 elements tensors go exact; the others stand around QSGD's grain of 512.
-const std::vector<std::size_t> kSizes{0, 1, 2, 7, 63, 64, 65, 511, 512, 513, 1023, 1024, 1025, 1535, 1536, 1537, 100003};
+const std::vector<std::size_t> kSizes{0,   1,    2,    7,    63,   64,   65,   511,   512,
+                                      513, 1023, 1024, 1025, 1535, 1536, 1537, 100003};
 constexpr int kSteps = 2;
 
 struct Variant {
-  bool fused = true;     // everything in flight at once, or one after the other
+  bool fused = true;  // everything in flight at once, or one after the other
   bool in_place = true;
   bool backwards = false;
 };
@@ -117,8 +120,10 @@ TEST_CASE("replicas agree, fusion and order do not matter, runs repeat", "[inpro
     if (kSizes[s] < 1024 || ranks == 1) {                                // small tensors and lone ranks are exact
       for (std::size_t c = 1; c < kSpecs.size(); ++c) {
         // A ring's order depends on who owns what, and that on the name.
-        if (exchange == "ring") REQUIRE(relative_error(reference[0][0][c][s], ranks, 0, s) < 1e-5);
-        else REQUIRE(same_bits(reference[0][0][c][s], reference[0][0][0][s]));
+        if (exchange == "ring")
+          REQUIRE(relative_error(reference[0][0][c][s], ranks, 0, s) < 1e-5);
+        else
+          REQUIRE(same_bits(reference[0][0][c][s], reference[0][0][0][s]));
       }
     } else {
       REQUIRE_FALSE(same_bits(reference[0][0][4][s], reference[0][0][0][s]));  // and others are not
@@ -132,8 +137,10 @@ TEST_CASE("the default table gives one tensor the same bits whatever the bucket'
     return run_job(4, job_settings(), [&](Runtime& runtime) {
       std::vector<std::vector<float>> values;
       std::vector<Handle> handles;
-      for (std::size_t t = 0; t <= companions; ++t) values.push_back(test::gradient(runtime.rank(), 0, t, t == 0 ? 100 : 9000));
-      for (std::size_t t = 0; t <= companions; ++t) handles.push_back(runtime.submit(test::allreduce_of(fmt::format("t{}", t), values[t])));
+      for (std::size_t t = 0; t <= companions; ++t)
+        values.push_back(test::gradient(runtime.rank(), 0, t, t == 0 ? 100 : 9000));
+      for (std::size_t t = 0; t <= companions; ++t)
+        handles.push_back(runtime.submit(test::allreduce_of(fmt::format("t{}", t), values[t])));
       for (const Handle& handle : handles) handle.wait();
       return values[0];
     });

@@ -1,10 +1,10 @@
 // A thousand tensors, every rank and thread in an order of its own.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <random>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include "support/catch.hpp"
 #include "support/gradients.hpp"
@@ -25,16 +25,19 @@ constexpr std::size_t kThreads = 3;
 std::size_t elements_of(std::size_t tensor) { return 1 + tensor % 37; }
 
 /// Enqueues this thread's share of the step, in a random order.
-void enqueue_share(Runtime& runtime, std::vector<std::vector<float>>& values, std::vector<Handle>& handles, std::size_t thread, unsigned seed) {
+void enqueue_share(Runtime& runtime, std::vector<std::vector<float>>& values, std::vector<Handle>& handles,
+                   std::size_t thread, unsigned seed) {
   std::vector<std::size_t> order;
   for (std::size_t t = thread; t < kTensors; t += kThreads) order.push_back(t);
   std::shuffle(order.begin(), order.end(), std::mt19937(seed));
-  for (const std::size_t t : order) handles[t] = runtime.submit(test::allreduce_of(fmt::format("tensor.{}", t), values[t]));
+  for (const std::size_t t : order)
+    handles[t] = runtime.submit(test::allreduce_of(fmt::format("tensor.{}", t), values[t]));
 }
 
 }  // namespace
 
-TEST_CASE("1,000 tensors in another random order on each of 7 ranks, from several threads, step after step", "[inproc][stress]") {
+TEST_CASE("1,000 tensors in another random order on each of 7 ranks, from several threads, step after step",
+          "[inproc][stress]") {
   constexpr int ranks = 7;
   const auto wrong = test::run_job(ranks, test::job_settings(), [&](Runtime& runtime) {
     std::size_t bad = 0;
@@ -57,7 +60,7 @@ TEST_CASE("1,000 tensors in another random order on each of 7 ranks, from severa
       }
     }
     const Counters counters = runtime.counters();
-    if (counters.fused_tensors == 0) ++bad;          // fusion happened
+    if (counters.fused_tensors == 0) ++bad;                  // fusion happened
     if (counters.cache_hits < counters.cache_misses) ++bad;  // and so did the cache
     return bad;
   });

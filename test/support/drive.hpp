@@ -11,7 +11,8 @@
 
 namespace ringlet::test {
 
-/// Runs one task to its end on this thread, moving `net` along; rethrows what it throws. A task that cannot end is the test's timeout.
+/// Runs one task to its end on this thread, moving `net` along; rethrows what it throws. A task that cannot end is the
+/// test's timeout.
 inline void drive(transport::Transport& net, Task<> task) {
   TaskScope scope;
   scope.spawn(std::move(task));

@@ -16,7 +16,8 @@ inline std::uint64_t mix(std::uint64_t x) {
 
 /// In [-1, 1), different for every (rank, step, tensor, element).
 inline float value_at(int rank, int step, std::uint64_t tensor, std::size_t i) {
-  const std::uint64_t bits = mix(mix(mix(tensor * 1009 + static_cast<std::uint64_t>(step)) + static_cast<std::uint64_t>(rank)) + i);
+  const std::uint64_t bits =
+      mix(mix(mix(tensor * 1009 + static_cast<std::uint64_t>(step)) + static_cast<std::uint64_t>(rank)) + i);
   return static_cast<float>(static_cast<double>(bits >> 40) / 8388608.0 - 1.0);
 }
 

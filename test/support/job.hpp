@@ -17,8 +17,8 @@ inline Settings job_settings() {
   return settings;
 }
 
-/// A whole job in this process: a Runtime for each rank, each on a thread of its own. `body(runtime)` gives each rank's result; the runtime
-/// is shut down after it.
+/// A whole job in this process: a Runtime for each rank, each on a thread of its own. `body(runtime)` gives each rank's
+/// result; the runtime is shut down after it.
 template <class Body>
 auto run_job(int ranks, const Settings& settings, Body body) {
   auto nets = transport::inproc_transports(ranks);

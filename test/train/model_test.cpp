@@ -168,7 +168,7 @@ TEST_CASE("The networks have the size that the guide states", "[model]") {
     for (const ringlet::Parameter& parameter : model.parameters()) sum += parameter.value.elements();
     return sum;
   };
-  REQUIRE(elements("cnn") == 80202);
+  REQUIRE(elements("cnn") == 281034);
   REQUIRE(elements("mlp") == 235146);
 }
 

@@ -10,12 +10,12 @@ namespace ringlet::compress {
 ///
 /// norm=linf, l2: s = 2^(bits-1) - 1 levels a sign between 0 and the norm of the bucket; code = level + s in 0..2s.
 /// norm=minmax:   2^bits - 1 equal steps from the bucket's smallest to its largest element; both ends exact. bits=1
-/// needs it.
+///                needs it.
 ///
 /// Wire, little-endian, n elements in g = ceil(n / bucket) buckets:
-///   g scales      linf, l2: fp32 norm; minmax: fp32 smallest, fp32 largest. NaN when an element of the bucket is not
-///   finite g code runs   each ceil(elements * bits / 8) bytes, element j of the bucket in bits [j * bits, (j + 1) *
-///   bits)
+///   g scales      linf, l2: fp32 norm; minmax: fp32 smallest, fp32 largest. NaN when an element of the bucket is
+///                 not finite
+///   g code runs   each ceil(elements * bits / 8) bytes, element j of the bucket in bits [j * bits, (j + 1) * bits)
 ///
 /// Randomness: 16 bits an element, from PhiloxKey; the probability of a level is exact to 2^-16 (and a float's
 /// rounding). Error feedback needs a quantizer whose error is smaller than its input: `ef` is off by default, and

@@ -1,11 +1,11 @@
 // Every collective, every dtype, every way to learn that one is complete; over real MPI.
+#include <fmt/format.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <numeric>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include "ranks_agree.hpp"
 #include "support/catch.hpp"
@@ -24,16 +24,21 @@ std::size_t rows_of(int rank) { return unsigned_of(rank % 3) * 5; }
 /// The bits of the small whole numbers 0 to 4 in a dtype.
 template <class T>
 T small_number(int value) {
-  constexpr std::uint16_t kFloat16[] = {0, 0x3C00, 0x4000, 0x4200, 0x4400}, kBfloat16[] = {0, 0x3F80, 0x4000, 0x4040, 0x4080};
-  if constexpr (std::is_same_v<T, float16>) return {kFloat16[value]};
-  else if constexpr (std::is_same_v<T, bfloat16>) return {kBfloat16[value]};
-  else return static_cast<T>(value);
+  constexpr std::uint16_t kFloat16[] = {0, 0x3C00, 0x4000, 0x4200, 0x4400},
+                          kBfloat16[] = {0, 0x3F80, 0x4000, 0x4040, 0x4080};
+  if constexpr (std::is_same_v<T, float16>)
+    return {kFloat16[value]};
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return {kBfloat16[value]};
+  else
+    return static_cast<T>(value);
 }
 
 template <class T>
 bool is_all(const std::vector<T>& values, int expected) {
   const T want = small_number<T>(expected);
-  return std::all_of(values.begin(), values.end(), [&](const T& v) { return std::memcmp(&v, &want, sizeof want) == 0; });
+  return std::all_of(values.begin(), values.end(),
+                     [&](const T& v) { return std::memcmp(&v, &want, sizeof want) == 0; });
 }
 
 template <class T>
@@ -43,8 +48,8 @@ std::vector<T> filled(std::size_t n, int value) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("all-reduce of every dtype by every op", "", float, double, float16, bfloat16, std::int8_t, std::uint8_t, std::int32_t,
-                   std::int64_t) {
+TEMPLATE_TEST_CASE("all-reduce of every dtype by every op", "", float, double, float16, bfloat16, std::int8_t,
+                   std::uint8_t, std::int32_t, std::int64_t) {
   const std::size_t n = GENERATE(1u, 65u, 30'001u);
   const Job job;
   const int ranks = hvd::size(), mine = hvd::rank() + 1 == ranks ? 3 : 1;  // the last rank has 3, the others 1
@@ -83,8 +88,8 @@ TEST_CASE("all-reduce with scales, out of place") {
   REQUIRE(input[2999] == static_cast<float>(hvd::rank() + 1));
 }
 
-TEMPLATE_TEST_CASE("all-gather, rows differ by rank", "", float, double, float16, bfloat16, std::int8_t, std::uint8_t, std::int32_t,
-                   std::int64_t, bool) {
+TEMPLATE_TEST_CASE("all-gather, rows differ by rank", "", float, double, float16, bfloat16, std::int8_t, std::uint8_t,
+                   std::int32_t, std::int64_t, bool) {
   const Job job;
   const std::size_t rows = rows_of(hvd::rank());
   const auto memory = std::make_unique<TestType[]>(rows * 2 + 1);  // a vector<bool> is no memory of bools
@@ -122,7 +127,8 @@ TEST_CASE("reduce-scatter: each rank its rows, the first ranks one more") {
   REQUIRE(mine.shape == Shape{count, 3});
   const auto got = mine.as<std::int64_t>();
   std::vector<std::int64_t> expected(count * 3);
-  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<std::int64_t>((begin * 3 + i) * p + 100 * (p * (p - 1) / 2));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    expected[i] = static_cast<std::int64_t>((begin * 3 + i) * p + 100 * (p * (p - 1) / 2));
   REQUIRE(std::vector<std::int64_t>(got.begin(), got.end()) == expected);
 }
 

@@ -90,7 +90,8 @@ int callback_throws() {
   return 0;
 }
 
-/// One model's worth of tensors with a gradient of another shape on one rank; the optimizer's error comes before anything is applied.
+/// One model's worth of tensors with a gradient of another shape on one rank; the optimizer's error comes before
+/// anything is applied.
 int optimizer_mismatch() {
   hvd::init();
   const bool odd = hvd::rank() == kCulprit;
@@ -105,8 +106,8 @@ int optimizer_mismatch() {
   return 0;
 }
 
-constexpr std::array kModes{Mode{"mismatch", mismatches}, Mode{"duplicate", duplicate_name}, Mode{"callback", callback_throws},
-                            Mode{"optimizer-mismatch", optimizer_mismatch}};
+constexpr std::array kModes{Mode{"mismatch", mismatches}, Mode{"duplicate", duplicate_name},
+                            Mode{"callback", callback_throws}, Mode{"optimizer-mismatch", optimizer_mismatch}};
 
 }  // namespace
 

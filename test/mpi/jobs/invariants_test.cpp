@@ -1,8 +1,8 @@
 // Right within the method's error, the same bits on all ranks, however the tensors travel; over real MPI.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numeric>
-
-#include <fmt/format.h>
 
 #include "ranks_agree.hpp"
 #include "support/catch.hpp"
@@ -18,10 +18,12 @@ struct Method {
   double bound;  ///< largest error of an element of an average of values in [-1, 1]; compared below
 };
 
-// fp16 and bf16 round to 11 and 8 bits, here and once more at the owner. QSGD's levels are 1 / (2^(bits-1) - 1) of the largest element
-// apart; rounding at random is wrong by less than one of them, in each rank's message and once more in the owner's.
-constexpr Method kMethods[] = {{"none", 1e-6},           {"fp16", 2.0 / 2048},         {"bf16", 2.0 / 256},       {"qsgd(bits=2)", 2.0},
-                               {"qsgd(bits=4)", 2.0 / 7}, {"qsgd(bits=8)", 2.0 / 127}, {"topk(ratio=0.01)", 1.0}};
+// fp16 and bf16 round to 11 and 8 bits, here and once more at the owner. QSGD's levels are 1 / (2^(bits-1) - 1) of the
+// largest element apart; rounding at random is wrong by less than one of them, in each rank's message and once more in
+// the owner's.
+constexpr Method kMethods[] = {{"none", 1e-6},           {"fp16", 2.0 / 2048},      {"bf16", 2.0 / 256},
+                               {"qsgd(bits=2)", 2.0},    {"qsgd(bits=4)", 2.0 / 7}, {"qsgd(bits=8)", 2.0 / 127},
+                               {"topk(ratio=0.01)", 1.0}};
 constexpr std::size_t kSizes[] = {0, 1, 65, 1023, 1024, 1025, 100003};
 constexpr int kSteps = 2;
 
@@ -66,7 +68,8 @@ double mean_at(int ranks, int step, std::uint64_t tensor, std::size_t i) {
 
 double largest_error(const std::vector<float>& result, int ranks, std::uint64_t tensor) {
   double worst = 0;
-  for (std::size_t i = 0; i < result.size(); ++i) worst = std::max(worst, std::abs(result[i] - mean_at(ranks, 0, tensor, i)));
+  for (std::size_t i = 0; i < result.size(); ++i)
+    worst = std::max(worst, std::abs(result[i] - mean_at(ranks, 0, tensor, i)));
   return worst;
 }
 
@@ -82,7 +85,8 @@ std::vector<float> mean_of_largest(int ranks, std::uint64_t tensor, std::size_t 
       return std::abs(values[a]) != std::abs(values[b]) ? std::abs(values[a]) > std::abs(values[b]) : a < b;
     };
     std::partial_sort(order.begin(), order.begin() + k, order.end(), larger);
-    for (std::ptrdiff_t i = 0; i < k; ++i) sum[order[static_cast<std::size_t>(i)]] += values[order[static_cast<std::size_t>(i)]];
+    for (std::ptrdiff_t i = 0; i < k; ++i)
+      sum[order[static_cast<std::size_t>(i)]] += values[order[static_cast<std::size_t>(i)]];
   }
   std::vector<float> mean(n);
   for (std::size_t i = 0; i < n; ++i) mean[i] = static_cast<float>(sum[i] / ranks);

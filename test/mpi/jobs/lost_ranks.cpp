@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr int kFailingStep = 5;
 
-/// Steps without end, for every rank; `fate` meets its rank between two tensors of one step. The memory outlives main, as memory in
-/// flight must.
+/// Steps without end, for every rank; `fate` meets its rank between two tensors of one step. The memory outlives main,
+/// as memory in flight must.
 template <class Fate>
 void train(int culprit, Fate fate) {
   static std::vector<float> weights(50'000, 1.0F), bias(100, 1.0F);

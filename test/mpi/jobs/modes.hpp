@@ -9,8 +9,8 @@
 
 #include "ringlet/hvd.hpp"
 
-/// Programs in one: each mode is a job that goes wrong in its way, or must not. What the ranks say is judged by expect.py, which the ctest
-/// entries wrap around mpirun; a mode's own checks throw.
+/// Programs in one: each mode is a job that goes wrong in its way, or must not. What the ranks say is judged by
+/// expect.py, which the ctest entries wrap around mpirun; a mode's own checks throw.
 namespace ringlet::test {
 
 struct Mode {

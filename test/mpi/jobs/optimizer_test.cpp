@@ -1,7 +1,7 @@
 // The distributed optimizer against SGD in one process on the batch of all ranks; over real MPI.
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "ranks_agree.hpp"
 #include "support/catch.hpp"
@@ -17,7 +17,8 @@ constexpr std::size_t kBatch = 24;       // samples of one rank in one step
 constexpr int kSteps = 20;
 constexpr float kFeatureScale = 0.4F;
 
-/// A least-squares problem: y = x . w* + b*, mean over the batch of (x . w + b - y)^2 / 2. Sample s of the world's data.
+/// A least-squares problem: y = x . w* + b*, mean over the batch of (x . w + b - y)^2 / 2. Sample s of the world's
+/// data.
 struct Problem {
   static float feature(std::size_t sample, std::size_t i) { return kFeatureScale * test::value_at(7, 0, sample, i); }
   static float solution(std::size_t i) { return test::value_at(8, 0, 0, i); }
@@ -90,9 +91,12 @@ class PlainSgd {
 };
 
 std::size_t batch_of_all() { return kBatch * static_cast<std::size_t>(hvd::size()); }
-std::size_t first_sample(int step) { return static_cast<std::size_t>(step) * batch_of_all() + kBatch * static_cast<std::size_t>(hvd::rank()); }
+std::size_t first_sample(int step) {
+  return static_cast<std::size_t>(step) * batch_of_all() + kBatch * static_cast<std::size_t>(hvd::rank());
+}
 
-/// Steps of the distributed optimizer, each rank on its part; `announce`: gradients go out one by one, last layer first.
+/// Steps of the distributed optimizer, each rank on its part; `announce`: gradients go out one by one, last layer
+/// first.
 Model train(const SgdOptions& sgd, const DistributedOptions& distributed, int steps = kSteps, bool announce = false) {
   Model model;
   if (hvd::rank() != 0) model.w.assign(kFeatures, 77.0F);  // until the broadcast
@@ -154,7 +158,8 @@ TEST_CASE("with compression the replicas still agree to the bit") {
   const bool before = GENERATE(false, true);
   CAPTURE(spec, before);
   const Job job;
-  const Model model = train({.learning_rate = 0.02, .momentum = 0.9}, {.compression = spec, .momentum_before_exchange = before});
+  const Model model =
+      train({.learning_rate = 0.02, .momentum = 0.9}, {.compression = spec, .momentum_before_exchange = before});
   REQUIRE(replicas_agree(model));
 }
 

@@ -43,7 +43,8 @@ void work_in_calls() {
   for (const hvd::Handle& handle : handles) handle.wait();
   expect(called == kTensors, fmt::format("{} callbacks of {}", called, kTensors));
   const float mean = static_cast<float>(hvd::size() - 1) / 2;
-  for (std::size_t t = 1; t < kTensors; ++t) expect(values[t] == std::vector<float>(1000 * t, mean), fmt::format("t{}", t));
+  for (std::size_t t = 1; t < kTensors; ++t)
+    expect(values[t] == std::vector<float>(1000 * t, mean), fmt::format("t{}", t));
   hvd::barrier();
 }
 
@@ -93,7 +94,8 @@ int two_halves() {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, half, -world_rank, &comm);  // ranks run backwards
   hvd::init(comm);
-  expect(hvd::size() == 2 && hvd::rank() == (world_rank < 2 ? 1 : 0), fmt::format("rank {} of {}", hvd::rank(), hvd::size()));
+  expect(hvd::size() == 2 && hvd::rank() == (world_rank < 2 ? 1 : 0),
+         fmt::format("rank {} of {}", hvd::rank(), hvd::size()));
   std::vector<int> who{world_rank};
   hvd::allreduce(hvd::TensorView(who.data(), {1}), {.name = "who", .op = hvd::ReduceOp::sum});
   expect(who[0] == (half == 0 ? 0 + 2 : 1 + 3), fmt::format("half {} has the sum {}", half, who[0]));
@@ -130,7 +132,8 @@ int again() {
     round == 2 ? hvd::init() : hvd::init(MPI_COMM_WORLD);
     const auto values = compressed_steps();
     if (round == 0) first = values;
-    expect(std::memcmp(values.data(), first.data(), first.size() * sizeof(float)) == 0, fmt::format("round {} has other bits", round));
+    expect(std::memcmp(values.data(), first.data(), first.size() * sizeof(float)) == 0,
+           fmt::format("round {} has other bits", round));
     hvd::shutdown();
     expect(world_sum(1) > 1, "MPI after shutdown");
   }

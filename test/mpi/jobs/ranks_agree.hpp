@@ -14,7 +14,8 @@
 
 namespace ringlet::test {
 
-/// A job over MPI_COMM_WORLD, through the public calls, for as long as this object lives. `compression`: RINGLET_COMPRESSION meanwhile.
+/// A job over MPI_COMM_WORLD, through the public calls, for as long as this object lives. `compression`:
+/// RINGLET_COMPRESSION meanwhile.
 class Job {
  public:
   explicit Job(const std::string& compression = {}) {
@@ -32,7 +33,8 @@ template <class T>
 std::uint64_t hash_of(const std::vector<T>& values) {
   static_assert(std::is_trivially_copyable_v<T>);
   std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const std::byte b : std::as_bytes(std::span(values))) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001b3ULL;
+  for (const std::byte b : std::as_bytes(std::span(values)))
+    hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001b3ULL;
   return hash;
 }
 
@@ -52,8 +54,8 @@ bool ranks_agree(const std::vector<std::vector<T>>& tensors) {
   return ranks_agree(hashes);
 }
 
-/// The program's own messages on MPI_COMM_WORLD while a job runs: from any source with any tag, so that a message of the library's
-/// would be caught here. True when they arrived as sent.
+/// The program's own messages on MPI_COMM_WORLD while a job runs: from any source with any tag, so that a message of
+/// the library's would be caught here. True when they arrived as sent.
 inline bool own_traffic_is_undisturbed() {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -67,7 +69,8 @@ inline bool own_traffic_is_undisturbed() {
     MPI_Irecv(got.data(), 500, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
     MPI_Send(sent.data(), 500, MPI_INT, next, tag, MPI_COMM_WORLD);
     MPI_Wait(&request, &status);
-    right = right && status.MPI_TAG == tag && status.MPI_SOURCE == previous && got == std::vector<int>(500, previous * 1000 + tag);
+    right = right && status.MPI_TAG == tag && status.MPI_SOURCE == previous &&
+            got == std::vector<int>(500, previous * 1000 + tag);
   }
   int one = 1, sum = 0;
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -11,7 +11,8 @@
 namespace ringlet::test {
 namespace {
 
-/// Something in the environment is wrong: init() must say so, and before it has begun anything that it would have to end.
+/// Something in the environment is wrong: init() must say so, and before it has begun anything that it would have to
+/// end.
 int wrong_setting() {
   const std::string text = error_of([] { hvd::init(); });
   int begun = 0;

@@ -1,9 +1,9 @@
 // Hundreds of tensors, each rank and each thread in an order of its own; over real MPI.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <random>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include "ranks_agree.hpp"
 #include "support/catch.hpp"
@@ -17,13 +17,15 @@ constexpr std::size_t kThreads = 3;
 constexpr int kSteps = 20;
 
 /// Enqueues this thread's share of the tensors, in a random order, every fifth one compressed.
-void enqueue_share(std::vector<std::vector<float>>& values, std::vector<hvd::Handle>& handles, std::size_t thread, unsigned seed) {
+void enqueue_share(std::vector<std::vector<float>>& values, std::vector<hvd::Handle>& handles, std::size_t thread,
+                   unsigned seed) {
   std::vector<std::size_t> order;
   for (std::size_t t = thread; t < kTensors; t += kThreads) order.push_back(t);
   std::shuffle(order.begin(), order.end(), std::mt19937(seed));
   for (const std::size_t t : order) {
     const bool compressed = t % 5 == 0;
-    handles[t] = hvd::allreduce_async(values[t], {.name = fmt::format("tensor.{}", t), .compression = compressed ? "qsgd(bits=4)" : ""});
+    handles[t] = hvd::allreduce_async(
+        values[t], {.name = fmt::format("tensor.{}", t), .compression = compressed ? "qsgd(bits=4)" : ""});
   }
 }
 

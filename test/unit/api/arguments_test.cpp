@@ -1,11 +1,11 @@
 #include "api/arguments.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "ringlet/error.hpp"
 #include "support/catch.hpp"
@@ -166,8 +166,7 @@ TEST_CASE("booleans have no average, and only floating dtypes are scaled") {
 
 TEST_CASE("a root is a rank") {
   for (const int root : {-1, 4, 100}) {
-    CHECK(
-        contains(refusal_when(Kind::broadcast, [&](Operation& o) { o.root = root; }), fmt::format("root {}", root)));
+    CHECK(contains(refusal_when(Kind::broadcast, [&](Operation& o) { o.root = root; }), fmt::format("root {}", root)));
   }
   for (const int root : {0, 3}) CHECK(refusal_when(Kind::broadcast, [&](Operation& o) { o.root = root; }).empty());
 }

@@ -20,7 +20,8 @@ using test::drive;
 namespace {
 
 constexpr Tag kTag = transport::kFirstDataTag;
-constexpr Schedule kSchedules[] = {Schedule::scatter_reduce, Schedule::ring, Schedule::tree, Schedule::doubling, Schedule::all_gather};
+constexpr Schedule kSchedules[] = {Schedule::scatter_reduce, Schedule::ring, Schedule::tree, Schedule::doubling,
+                                   Schedule::all_gather};
 const std::vector<std::size_t> kSizes{0, 1, 2, 7, 63, 64, 65, 511, 512, 513, 5003};
 
 /// What a rank is left with after some steps: each tensor's results by step, and its residual.
@@ -66,7 +67,8 @@ Outcome run_rank(Transport& net, const Job& job, const std::vector<std::size_t>&
     const auto untouched = inputs;
     if (compressor->family() == compress::Family::sparse) {
       CodecTimes times;
-      const SparseBucket bucket{&dynamic_cast<const compress::Sparsifier&>(*compressor), extents, tensors, 1.0, job.factor, 5};
+      const SparseBucket bucket{
+          &dynamic_cast<const compress::Sparsifier&>(*compressor), extents, tensors, 1.0, job.factor, 5};
       drive(net, sparse_all_gather(net, bucket, pool, kTag, times));
     } else {
       CodedOperand operand;
@@ -115,8 +117,9 @@ double lost(const Job& job, const std::vector<Outcome>& outcomes, const std::vec
 }  // namespace
 
 TEST_CASE("encoded sums: replicas agree, nothing is lost, fusion does not matter, runs repeat", "[collective]") {
-  const auto spec = GENERATE(values<std::string>({"fp16", "bf16", "fp16(ef=on)", "bf16(ef=on)", "qsgd(bits=2)", "qsgd(bits=4)", "qsgd(bits=8)",
-                                                  "qsgd(bits=3,bucket=48,norm=minmax)", "qsgd(bits=8,norm=l2)", "topk(ratio=0.05)"}));
+  const auto spec = GENERATE(
+      values<std::string>({"fp16", "bf16", "fp16(ef=on)", "bf16(ef=on)", "qsgd(bits=2)", "qsgd(bits=4)", "qsgd(bits=8)",
+                           "qsgd(bits=3,bucket=48,norm=minmax)", "qsgd(bits=8,norm=l2)", "topk(ratio=0.05)"}));
   const Schedule schedule = GENERATE(from_range(std::begin(kSchedules), std::end(kSchedules)));
   const int ranks = GENERATE(2, 3, 4, 5, 7, 8);
   const bool sparse = spec.starts_with("topk");
@@ -130,7 +133,8 @@ TEST_CASE("encoded sums: replicas agree, nothing is lost, fusion does not matter
   for (const Outcome& outcome : fused) {
     for (int step = 0; step < job.steps; ++step) {
       for (std::size_t t = 0; t < which.size(); ++t) {
-        REQUIRE(same_bits(outcome.outputs[static_cast<std::size_t>(step)][t], fused[0].outputs[static_cast<std::size_t>(step)][t]));
+        REQUIRE(same_bits(outcome.outputs[static_cast<std::size_t>(step)][t],
+                          fused[0].outputs[static_cast<std::size_t>(step)][t]));
       }
     }
   }
@@ -147,12 +151,14 @@ TEST_CASE("encoded sums: replicas agree, nothing is lost, fusion does not matter
     for (std::size_t t = 0; t < which.size(); ++t) {
       const std::size_t u = which.size() - 1 - t;
       REQUIRE(same_bits(fused[r].residuals[t], shuffled[r].residuals[u]));
-      for (std::size_t step = 0; step < 3; ++step) REQUIRE(same_bits(fused[r].outputs[step][t], shuffled[r].outputs[step][u]));
+      for (std::size_t step = 0; step < 3; ++step)
+        REQUIRE(same_bits(fused[r].outputs[step][t], shuffled[r].outputs[step][u]));
     }
   }
   for (const std::size_t t : {std::size_t{6}, std::size_t{9}, std::size_t{10}}) {  // each alone
     const auto alone = run_job(job, {t});
-    for (std::size_t step = 0; step < 3; ++step) REQUIRE(same_bits(alone[0].outputs[step][0], fused[0].outputs[step][t]));
+    for (std::size_t step = 0; step < 3; ++step)
+      REQUIRE(same_bits(alone[0].outputs[step][0], fused[0].outputs[step][t]));
   }
 }
 
@@ -164,8 +170,8 @@ TEST_CASE("encoded averages come near the true ones", "[collective]") {
   Job job{spec, schedule, ranks, 1};
   job.factor = 1.0 / ranks;
   const auto outcomes = run_job(job, {10});
-  // An encoding errs by at most one step of the largest value in its grain, a cast by half an ulp; a sum is at most P, and at most
-  // P + log2 P encodings lie on the longest path.
+  // An encoding errs by at most one step of the largest value in its grain, a cast by half an ulp; a sum is at most P,
+  // and at most P + log2 P encodings lie on the longest path.
   const double step = spec == "fp16" ? 0x1p-11 : spec == "bf16" ? 0x1p-8 : spec == "qsgd(bits=8)" ? 1.0 / 127 : 1.0 / 7;
   const double bound = step * (ranks + 2);
   double worst = 0, square = 0, power = 0;
@@ -193,7 +199,8 @@ TEST_CASE("fp16 sums neither overflow nor flush", "[collective]") {
     CodedOperand operand;
     const std::vector<Extent> extents{{100, 1}};
     const std::vector<CodedTensor> tensors{{values.data(), nullptr, values.data(), 1, 0}};
-    operand.open(extents, tensors, 4096, {&dynamic_cast<const compress::Codec&>(*compressor), 1.0, 0.25, 0, 4, net.rank()});
+    operand.open(extents, tensors, 4096,
+                 {&dynamic_cast<const compress::Codec&>(*compressor), 1.0, 0.25, 0, 4, net.rank()});
     const Exchange exchange{net, operand, pool, alarm, kTag, 1};
     drive(net, run(schedule, exchange));
     return values;

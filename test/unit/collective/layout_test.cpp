@@ -50,7 +50,8 @@ TEST_CASE("a tensor's parts do not depend on its company", "[collective]") {
     for (int r = 0; r < 3; ++r) {
       for (const Chunk& c : layout.part(r)) {
         for (const Piece& piece : layout.pieces(c)) {
-          if (piece.tensor == which) std::fill_n(owner.begin() + static_cast<std::ptrdiff_t>(piece.tensor_offset), piece.elements, r);
+          if (piece.tensor == which)
+            std::fill_n(owner.begin() + static_cast<std::ptrdiff_t>(piece.tensor_offset), piece.elements, r);
         }
       }
     }

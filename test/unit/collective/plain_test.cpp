@@ -17,7 +17,8 @@ using test::drive;
 namespace {
 
 constexpr Tag kTag = transport::kFirstDataTag;
-constexpr Schedule kSchedules[] = {Schedule::scatter_reduce, Schedule::ring, Schedule::tree, Schedule::doubling, Schedule::all_gather};
+constexpr Schedule kSchedules[] = {Schedule::scatter_reduce, Schedule::ring, Schedule::tree, Schedule::doubling,
+                                   Schedule::all_gather};
 constexpr std::size_t kSizes[] = {0, 1, 2, 7, 63, 64, 65, 511, 512, 513, 100003};
 
 struct Job {
@@ -64,18 +65,24 @@ std::vector<T> small_numbers(int rank, std::size_t n) {
   std::vector<T> values(n);
   for (std::size_t i = 0; i < n; ++i) {
     const auto number = static_cast<int>(test::mix(i * 31 + static_cast<std::uint64_t>(rank)) % 5) - 1;
-    if constexpr (std::is_same_v<T, float16>) values[i] = to_float16(static_cast<float>(number));
-    else if constexpr (std::is_same_v<T, bfloat16>) values[i] = to_bfloat16(static_cast<float>(number));
-    else if constexpr (std::is_same_v<T, bool>) values[i] = number > 0;
-    else values[i] = static_cast<T>(number);
+    if constexpr (std::is_same_v<T, float16>)
+      values[i] = to_float16(static_cast<float>(number));
+    else if constexpr (std::is_same_v<T, bfloat16>)
+      values[i] = to_bfloat16(static_cast<float>(number));
+    else if constexpr (std::is_same_v<T, bool>)
+      values[i] = number > 0;
+    else
+      values[i] = static_cast<T>(number);
   }
   return values;
 }
 
 template <class T>
 double number(T value) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) return to_float(value);
-  else return static_cast<double>(value);
+  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+    return to_float(value);
+  else
+    return static_cast<double>(value);
 }
 
 /// The plain loop: what one element must come out as.
@@ -83,10 +90,17 @@ double oracle(ReduceOp op, DType dtype, const std::vector<double>& values) {
   double result = values[0];
   for (std::size_t r = 1; r < values.size(); ++r) {
     switch (op) {
-      case ReduceOp::min: result = std::min(result, values[r]); break;
-      case ReduceOp::max: result = std::max(result, values[r]); break;
-      case ReduceOp::product: result *= values[r]; break;
-      default: result += values[r];
+      case ReduceOp::min:
+        result = std::min(result, values[r]);
+        break;
+      case ReduceOp::max:
+        result = std::max(result, values[r]);
+        break;
+      case ReduceOp::product:
+        result *= values[r];
+        break;
+      default:
+        result += values[r];
     }
   }
   if (op == ReduceOp::average) result /= static_cast<double>(values.size());
@@ -150,7 +164,8 @@ TEST_CASE("plain sums are right, and the same bits on every rank, alone and fuse
   };
   std::vector<std::vector<std::byte>> inputs;
   for (int r = 0; r < ranks; ++r) {
-    inputs.push_back(bytes_of(packed([&](std::size_t t, std::size_t i) { return test::value_at(r, 0, kSizes[t], i); })));
+    inputs.push_back(
+        bytes_of(packed([&](std::size_t t, std::size_t i) { return test::value_at(r, 0, kSizes[t], i); })));
   }
   const auto fused = all_reduce({schedule, ranks}, extents, inputs);
   const auto expected = bytes_of(packed([&](std::size_t t, std::size_t i) { return floats_of(alone[t])[i]; }));

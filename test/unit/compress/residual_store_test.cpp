@@ -18,13 +18,7 @@ TEST_CASE("a tensor's residual starts as zeros and stays by name") {
   CHECK(&store.entry("a") == &a);
   CHECK(store.residual(a, "a", 3)[1] == 5);
   CHECK(store.bytes() == 4 * 1003);
-  CHECK(a.hash != store.entry("1").hash);
   CHECK(store.residual(store.entry("empty"), "empty", 0).empty());
-}
-
-TEST_CASE("the hash of a name is XXH3, on every rank and machine") {
-  ResidualStore store;
-  CHECK(store.entry("").hash == 0x2d06800538d394c2);  // the published value for no input, seed 0
 }
 
 TEST_CASE("a tensor that changes its size is named with both sizes") {

@@ -15,9 +15,15 @@ namespace {
 /// Short times: a stall shows within a second, and nothing is asserted about how soon.
 Settings hasty() {
   Settings settings;
-  settings.timeout = 400ms;
+  settings.timeout = 600ms;
   settings.stall_warning = 0ms;
   return settings;
+}
+
+/// Whether the root has warned of this yet; a slow machine may warn of a part first.
+bool has_warned(RankDriver& rank, const std::string& of) {
+  const auto& warnings = rank.record().warnings;
+  return rank.rank() == 0 && !warnings.empty() && warnings.back().find(of) != std::string::npos;
 }
 
 std::string tensor(int i) { return "t" + std::to_string(100 + i); }
@@ -102,7 +108,7 @@ TEST_CASE("stalled tensors: one warning at the root, sorted and bounded, with th
     }
     rank.coordinator().flush();
     rank.run_until([&] {
-      if (rank.rank() == 0 && !rank.record().warnings.empty()) warned = true;
+      if (has_warned(rank, "\"t101\" waits for ranks 3, 6 (")) warned = true;
       return warned.load();
     });
     if (rank.rank() == 3) {
@@ -119,7 +125,7 @@ TEST_CASE("stalled tensors: one warning at the root, sorted and bounded, with th
     if (&r != &records[0]) CHECK(r.warnings.empty());
   }
   REQUIRE(!records[0].warnings.empty());
-  const std::string& text = records[0].warnings[0];
+  const std::string& text = records[0].warnings.back();
   CAPTURE(text);
   CHECK_THAT(text, Catch::StartsWith("13 tensors are ready on some ranks only: \"t100\" waits for rank 3 (0."));
   CHECK_THAT(text, Catch::Contains("s); \"t101\" waits for ranks 3, 6 (0."));
@@ -137,16 +143,17 @@ TEST_CASE("a stalled tensor that only ranks far from the root have is known to t
     if (rank.rank() == 4) rank.ready(summand("model_x"));
     rank.coordinator().flush();
     rank.run_until([&] {
-      if (rank.rank() == 0 && !rank.record().warnings.empty()) warned = true;
+      if (has_warned(rank, "\"model_1_x\"") && has_warned(rank, "\"model_x\"")) warned = true;
       return warned.load();
     });
     rank.run_for(5ms);
     return rank.wind_up();
   });
   REQUIRE(!records[0].warnings.empty());
-  const std::string& text = records[0].warnings[0];
+  const std::string& text = records[0].warnings.back();
   CAPTURE(text);
   CHECK_THAT(text, Catch::Contains("\"model_1_x\" waits for ranks 0, 1, 2, 3, 4, 5, 7 ("));
+  CHECK_THAT(text, Catch::Contains("\"model_x\" waits for ranks 0, 1, 2, 3, 5, 6, 7 ("));
 }
 
 TEST_CASE("warnings about a stall are repeated, but not more often than asked for") {
