@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include "base/settings.hpp"
 #include "mpi/bootstrap.hpp"
 #include "mpi/communicator.hpp"
@@ -9,7 +12,13 @@ namespace ringlet::mpi {
 
 std::unique_ptr<transport::Transport> world_transport(const Settings& settings) {
   Bootstrap mpi = Bootstrap::start(settings.mpi_thread_level);
-  UniqueComm comm = duplicate(MPI_COMM_WORLD);
+  UniqueComm comm;
+  try {
+    comm = duplicate(MPI_COMM_WORLD, settings.timeout);
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::timeout) mpi.abandon();  // MPI_Finalize would wait for the same rank
+    throw;
+  }
   return std::make_unique<MpiTransport>(std::move(mpi), std::move(comm),
                                         MpiTransportOptions{.farewell = settings.timeout});
 }
@@ -28,7 +37,9 @@ std::unique_ptr<transport::Transport> transport_on(MPI_Comm user) {
     throw Error(ErrorCode::invalid_argument,
                 "init(comm) was given an inter-communicator: make one group of the two with MPI_Intercomm_merge first");
   }
-  return std::make_unique<MpiTransport>(std::move(mpi), duplicate(user));
+  std::vector<std::string> told_by_init;
+  return std::make_unique<MpiTransport>(std::move(mpi),
+                                        duplicate(user, settings_from_environment(told_by_init).timeout));
 }
 
 std::unique_ptr<transport::Transport> transport_on_fortran(int user) {
