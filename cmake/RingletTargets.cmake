@@ -63,18 +63,36 @@ function(ringlet_add_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
-# ringlet_add_test(<name> SOURCES ... LABELS ... [RANKS 1 2 4] [TIMEOUT s] [LINKS ...]): one ctest entry for each case, or with RANKS
-# one for each rank count under mpiexec. Exit status 77 is a skip.
+# ringlet_add_test_main(): Catch's main and its precompiled header, which take longer to compile than most tests: once for all.
+function(ringlet_add_test_main)
+  add_library(ringlet_test_main OBJECT
+    ${PROJECT_SOURCE_DIR}/test/support/main.cpp ${PROJECT_SOURCE_DIR}/test/support/catch.cpp)
+  target_include_directories(ringlet_test_main PRIVATE ${PROJECT_SOURCE_DIR}/test)
+  target_link_libraries(ringlet_test_main PRIVATE ringlet_private_flags Catch2::Catch2 Threads::Threads)
+  # as the programs that share the header are compiled
+  set_target_properties(ringlet_test_main PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(ringlet_test_main PRIVATE -fPIE)
+  target_compile_definitions(ringlet_test_main PRIVATE FMT_SHARED)
+  target_precompile_headers(ringlet_test_main PRIVATE ${PROJECT_SOURCE_DIR}/test/support/catch.hpp)
+  # they define what makes catch.hpp a program, so they must be the first to include it
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/test/support/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+# ringlet_add_test(<name> SOURCES ... LABELS ... [RANKS 1 2 4] [TIMEOUT s] [LINKS ...]): one ctest entry, or with RANKS one for each rank
+# count under mpiexec, with the main of test/support/mpi_main.cpp. Exit status 77 is a skip.
 function(ringlet_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LABELS;RANKS;LINKS")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  ringlet_add_program(${name} INTERNAL SOURCES ${arg_SOURCES} LINKS Catch2::Catch2 ${arg_LINKS})
-  target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/test/support/catch.hpp)
-  # they define what makes catch.hpp a program, so they must be the first to include it
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/test/support/main.cpp ${PROJECT_SOURCE_DIR}/test/support/mpi_main.cpp
-    PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  if(arg_RANKS)
+    set(main ${PROJECT_SOURCE_DIR}/test/support/mpi_main.cpp)
+    set_source_files_properties(${main} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  else()
+    set(main $<TARGET_OBJECTS:ringlet_test_main>)
+  endif()
+  ringlet_add_program(${name} INTERNAL SOURCES ${arg_SOURCES} ${main} LINKS Catch2::Catch2 ${arg_LINKS})
+  target_precompile_headers(${name} REUSE_FROM ringlet_test_main)
   if(NOT arg_RANKS)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
