@@ -75,7 +75,9 @@ function(ringlet_add_test_main)
   target_compile_definitions(ringlet_test_main PRIVATE FMT_SHARED)
   target_precompile_headers(ringlet_test_main PRIVATE ${PROJECT_SOURCE_DIR}/test/support/catch.hpp)
   # they define what makes catch.hpp a program, so they must be the first to include it
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/test/support/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  # and nobody waits for Catch itself
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/test/support/main.cpp PROPERTIES
+    SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -O0)
 endfunction()
 
 # ringlet_add_test(<name> SOURCES ... LABELS ... [RANKS 1 2 4] [TIMEOUT s] [LINKS ...]): one ctest entry, or with RANKS one for each rank

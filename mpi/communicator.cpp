@@ -1,7 +1,13 @@
 #include "mpi/communicator.hpp"
 
+#include <fmt/format.h>
+
+#include <memory>
+#include <thread>
+
 #include "mpi/bootstrap.hpp"
 #include "mpi/mpi_check.hpp"
+#include "ringlet/error.hpp"
 
 namespace ringlet::mpi {
 
@@ -9,11 +15,26 @@ void CommTraits::close(type comm) noexcept {
   if (is_running()) MPI_Comm_free(&comm);
 }
 
-UniqueComm duplicate(MPI_Comm user) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  check(MPI_Comm_dup(user, &comm), "MPI_Comm_dup");
-  UniqueComm owned(comm);
-  check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+UniqueComm duplicate(MPI_Comm user, std::chrono::milliseconds limit) {
+  // MPI writes the handle when the last rank has come, even after we have given up: then it needs a place that is still
+  // there.
+  auto comm = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Comm_idup(user, comm.get(), &request), "MPI_Comm_idup");
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  for (int done = 0; check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"), done == 0;) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      static_cast<void>(comm.release());
+      throw Error(
+          ErrorCode::timeout,
+          fmt::format("rank {} of {}: not every rank has called init() within {:.3g} s (RINGLET_TIMEOUT); every "
+                      "rank of the communicator must call it, and those that did cannot use it any more",
+                      rank_in(user), size_of(user), std::chrono::duration<double>(limit).count()));
+    }
+    std::this_thread::yield();
+  }
+  UniqueComm owned(*comm);
+  check(MPI_Comm_set_errhandler(owned.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return owned;
 }
 

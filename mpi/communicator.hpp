@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <span>
 #include <vector>
 
@@ -18,8 +19,8 @@ struct CommTraits {
 using UniqueComm = UniqueHandle<CommTraits>;
 
 /// A private duplicate of the user's communicator: our tags never meet theirs, and errors return instead of aborting.
-/// Collective.
-UniqueComm duplicate(MPI_Comm user);
+/// Collective; throws Error{timeout} when not every rank has come within `limit`.
+UniqueComm duplicate(MPI_Comm user, std::chrono::milliseconds limit = std::chrono::minutes(1));
 
 int rank_in(MPI_Comm comm);
 int size_of(MPI_Comm comm);

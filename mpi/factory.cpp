@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include "base/settings.hpp"
 #include "mpi/bootstrap.hpp"
 #include "mpi/communicator.hpp"
@@ -9,7 +12,13 @@ namespace ringlet::mpi {
 
 std::unique_ptr<transport::Transport> world_transport(const Settings& settings) {
   Bootstrap mpi = Bootstrap::start(settings.mpi_thread_level);
-  UniqueComm comm = duplicate(MPI_COMM_WORLD);
+  UniqueComm comm;
+  try {
+    comm = duplicate(MPI_COMM_WORLD, settings.timeout);
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::timeout) mpi.abandon();  // MPI_Finalize would wait for the same rank
+    throw;
+  }
   return std::make_unique<MpiTransport>(std::move(mpi), std::move(comm),
                                         MpiTransportOptions{.farewell = settings.timeout});
 }
@@ -28,7 +37,14 @@ std::unique_ptr<transport::Transport> transport_on(MPI_Comm user) {
     throw Error(ErrorCode::invalid_argument,
                 "init(comm) was given an inter-communicator: make one group of the two with MPI_Intercomm_merge first");
   }
-  return std::make_unique<MpiTransport>(std::move(mpi), duplicate(user));
+  std::vector<std::string> told_by_init;
+  return std::make_unique<MpiTransport>(std::move(mpi),
+                                        duplicate(user, settings_from_environment(told_by_init).timeout));
+}
+
+std::unique_ptr<transport::Transport> transport_on_fortran(int user) {
+  // Before MPI_Init and after MPI_Finalize there are no communicators, and to ask for one ends the program.
+  return transport_on(is_running() ? MPI_Comm_f2c(user) : MPI_COMM_NULL);
 }
 
 }  // namespace ringlet::mpi
@@ -39,7 +55,7 @@ TransportFactory mpi_transport() {
   // After MPI_Finalize a launched process still counts as usable, for make() to say why not: alone it would be silently
   // wrong.
   return {"mpi", [] { return mpi::is_running() || mpi::launched_by_mpi(); }, mpi::world_transport, mpi::describe,
-          [](int comm) { return mpi::transport_on(MPI_Comm_f2c(comm)); }};
+          mpi::transport_on_fortran};
 }
 
 }  // namespace ringlet::transport

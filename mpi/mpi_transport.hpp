@@ -105,6 +105,9 @@ std::unique_ptr<transport::Transport> world_transport(const Settings& settings);
 /// `user` is not a communicator of one group of ranks. Collective.
 std::unique_ptr<transport::Transport> transport_on(MPI_Comm user);
 
+/// The same for a communicator by its Fortran handle, MPI_Comm_c2f(user).
+std::unique_ptr<transport::Transport> transport_on_fortran(int user);
+
 }  // namespace ringlet::mpi
 
 namespace ringlet::transport {

@@ -140,6 +140,8 @@ coordinator::Request Runtime::Impl::request_for(const Operation& op, const compr
   } else {
     request.group = selector.order_class(false, bytes, ranks);
   }
+  // Ranks under different tables would send messages that the others have no room for.
+  if (!settings.exchange.empty()) request.group += " by \"" + settings.exchange + '"';
   return request;
 }
 

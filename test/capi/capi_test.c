@@ -235,6 +235,8 @@ static void test_on_communicator(int* argc, char*** argv) {
 #ifdef CAPI_TEST_WITH_MPI
   MPI_Comm reversed;
   int provided = 0, rank = 0, size = 0, finalized = 1, sum = 0;
+  EXPECT_CODE(RINGLET_INVALID_ARGUMENT, ringlet_init_fortran_comm(0)); /* before MPI_Init: an error, not the end */
+  EXPECT(strstr(ringlet_last_error(), "MPI_Init") != NULL);
   MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -250,6 +252,7 @@ static void test_on_communicator(int* argc, char*** argv) {
   EXPECT(sum == size * (size - 1) / 2);
   MPI_Comm_free(&reversed);
   MPI_Finalize();
+  EXPECT_CODE(RINGLET_INVALID_ARGUMENT, ringlet_init_fortran_comm(0));
 #else
   (void)argc;
   (void)argv;

@@ -137,7 +137,9 @@ TEST_CASE("all-reduce: right, the same on all ranks, whether fused or alone, in 
 TEST_CASE("error feedback: what one step holds back the next ones bring") {
   constexpr std::size_t n = 20'000;
   constexpr int kFeedbackSteps = 60;
-  const std::string spec = GENERATE("qsgd(bits=2,ef=on,norm=linf,bucket=64)", "qsgd(bits=4,ef=on)", "topk(ratio=0.1)");
+  // Bounds between what comes out with feedback and, about eight times as much, without.
+  const auto [spec, bound] = GENERATE(table<std::string, double>(
+      {{"qsgd(bits=3)", 0.02}, {"qsgd(bits=4)", 0.008}, {"qsgd(bits=8)", 4e-4}, {"topk(ratio=0.1)", 0.2}}));
   CAPTURE(spec);
   const int ranks = world_size();
   std::vector<double> applied(n);
@@ -155,7 +157,7 @@ TEST_CASE("error feedback: what one step holds back the next ones bring") {
     error += (applied[i] / kFeedbackSteps - mean) * (applied[i] / kFeedbackSteps - mean);
     power += mean * mean;
   }
-  REQUIRE(std::sqrt(error / power) < 0.1);  // without feedback top-k never sends most elements: about 0.9
+  REQUIRE(std::sqrt(error / power) < bound);
 }
 
 TEST_CASE("rules of RINGLET_COMPRESSION choose by name; what went exact, and why, is counted") {

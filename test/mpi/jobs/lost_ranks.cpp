@@ -153,6 +153,34 @@ int shuts_down_early() {
   return 1;
 }
 
+/// Everything is done and all shut down, but one stops before it.
+int is_stopped_before_shutdown() {
+  hvd::init();
+  expect_a_working_job();
+  if (hvd::rank() == kCulprit) ::raise(SIGSTOP);
+  hvd::shutdown();
+  return 0;
+}
+
+/// The culprit's exception unwinds main's locals, an optimizer with gradients on their way among them.
+int unwinds() {
+  hvd::init();
+  const int rank = hvd::rank();
+  try {
+    std::vector<float> weights(50'000, 1.0F), bias(100, 1.0F), weights_gradient(50'000, 1.0F), bias_gradient(100, 1.0F);
+    hvd::DistributedOptimizer optimizer({{"weights", weights, weights_gradient}, {"bias", bias, bias_gradient}},
+                                        {.learning_rate = 0.1});
+    for (int step = 0;; ++step) {
+      optimizer.gradient_ready(1);
+      if (step == kFailingStep && rank == kCulprit) throw std::runtime_error("planted: no such file");
+      optimizer.step();
+    }
+  } catch (const std::exception& e) {
+    hear(rank, e.what());
+  }
+  return 1;
+}
+
 /// Rank 0 wants a tensor that no other rank has.
 int extra_tensor() {
   hvd::init();
@@ -181,6 +209,8 @@ constexpr std::array kModes{Mode{"throw", throws},
                             Mode{"return-early", returns_early},
                             Mode{"return-together", returns_together},
                             Mode{"shutdown-early", shuts_down_early},
+                            Mode{"stop-before-shutdown", is_stopped_before_shutdown},
+                            Mode{"unwind", unwinds},
                             Mode{"extra-tensor", extra_tensor}};
 
 }  // namespace

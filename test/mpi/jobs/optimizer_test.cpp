@@ -130,9 +130,9 @@ bool replicas_agree(const Model& model) { return test::ranks_agree(std::vector<s
 }  // namespace
 
 TEST_CASE("without compression, the ranks together do what one process does on their whole batch") {
-  const auto sgd = GENERATE(SgdOptions{.learning_rate = 0.3}, SgdOptions{.learning_rate = 0.1, .momentum = 0.9},
-                            SgdOptions{.learning_rate = 0.1, .momentum = 0.9, .nesterov = true},
-                            SgdOptions{.learning_rate = 0.2, .momentum = 0.8, .dampening = 0.3, .weight_decay = 0.01});
+  const auto sgd = GENERATE(SgdOptions{.learning_rate = 0.1}, SgdOptions{.learning_rate = 0.02, .momentum = 0.9},
+                            SgdOptions{.learning_rate = 0.02, .momentum = 0.9, .nesterov = true},
+                            SgdOptions{.learning_rate = 0.05, .momentum = 0.8, .dampening = 0.3, .weight_decay = 0.01});
   const bool before = GENERATE(false, true);
   CAPTURE(sgd.momentum, sgd.nesterov, sgd.weight_decay, before);
   const Job job;
@@ -144,7 +144,7 @@ TEST_CASE("without compression, the ranks together do what one process does on t
 }
 
 TEST_CASE("accumulating four micro-steps is one step on the big batch") {
-  const SgdOptions sgd{.learning_rate = 0.1, .momentum = 0.9};
+  const SgdOptions sgd{.learning_rate = 0.02, .momentum = 0.9};
   const Job job;
   const Model alone = train_alone(sgd);
   const bool announce = GENERATE(false, true);
@@ -159,7 +159,7 @@ TEST_CASE("with compression the replicas still agree to the bit") {
   CAPTURE(spec, before);
   const Job job;
   const Model model =
-      train({.learning_rate = 0.05, .momentum = 0.9}, {.compression = spec, .momentum_before_exchange = before});
+      train({.learning_rate = 0.02, .momentum = 0.9}, {.compression = spec, .momentum_before_exchange = before});
   REQUIRE(replicas_agree(model));
 }
 

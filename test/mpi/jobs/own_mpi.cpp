@@ -85,6 +85,33 @@ int one_never_comes() {
   return 1;
 }
 
+/// A rank that runs MPI but never calls init(): init() on the others must not wait for ever.
+int one_never_inits() {
+  begin_mpi(MPI_THREAD_MULTIPLE);
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == kCulprit) {
+    std::this_thread::sleep_for(std::chrono::seconds(20));
+    return 1;
+  }
+  hear(rank, error_of([&] { rank == 0 ? hvd::init(MPI_COMM_WORLD) : hvd::init(); }));
+  expect(!hvd::is_initialized(), "initialised without a rank");
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  return 1;
+}
+
+/// An uncaught exception, where the dying rank's own thread must tell the others.
+int one_throws() {
+  begin_mpi(MPI_THREAD_FUNNELED);
+  hvd::init(MPI_COMM_WORLD);
+  work_in_calls();
+  const int rank = hvd::rank();
+  if (rank == kCulprit) throw std::runtime_error("planted: the loss is no number");
+  std::vector<float> values(1000, 1.0F);
+  hear(rank, error_of([&] { hvd::allreduce(values, {.name = "lonely"}); }));
+  return 1;
+}
+
 /// MPI_COMM_WORLD in two halves, each a job of its own with the same tensor names, of which one meets an error.
 int two_halves() {
   begin_mpi(MPI_THREAD_MULTIPLE);
@@ -201,6 +228,8 @@ constexpr std::array kModes{Mode{"level-single", at_level<MPI_THREAD_SINGLE>},
                             Mode{"level-serialized", at_level<MPI_THREAD_SERIALIZED>},
                             Mode{"one-computes", one_computes},
                             Mode{"one-never-comes", one_never_comes},
+                            Mode{"one-never-inits", one_never_inits},
+                            Mode{"one-throws", one_throws},
                             Mode{"two-halves", two_halves},
                             Mode{"again", again},
                             Mode{"again-after-failure", again_after_failure},

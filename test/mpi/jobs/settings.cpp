@@ -31,10 +31,14 @@ int any_setting() {
 }
 
 /// What a launcher does that hands the environment to some ranks only.
-int compression_differs() {
+void set_on_culprit(const char* variable, const char* value) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   expect(rank != nullptr, "Open MPI's mpirun sets OMPI_COMM_WORLD_RANK");
-  if (std::string(rank) == std::to_string(kCulprit)) ::setenv("RINGLET_COMPRESSION", "*=qsgd(bits=4)", 1);
+  if (std::string(rank) == std::to_string(kCulprit)) ::setenv(variable, value, 1);
+}
+
+int compression_differs() {
+  set_on_culprit("RINGLET_COMPRESSION", "*=qsgd(bits=4)");
   hvd::init();
   std::vector<float> values(5000, 1.0F);
   hear(hvd::rank(), error_of([&] { hvd::allreduce(values, {.name = "conv.weight"}); }));
@@ -43,8 +47,25 @@ int compression_differs() {
   return 0;
 }
 
+/// The ranks would speak past each other if each took its own schedule.
+int exchange_differs() {
+  set_on_culprit("RINGLET_EXCHANGE", "ring");
+  hvd::init();
+  const int rank = hvd::rank();
+  for (const std::size_t n : {std::size_t{100}, std::size_t{5000}, std::size_t{300'000}}) {
+    std::vector<float> values(n, 1.0F);
+    for (const char* compression : {"none", "qsgd(bits=4)"}) {
+      hear(rank, error_of([&] { hvd::allreduce(values, {.name = "conv.weight", .compression = compression}); }));
+    }
+  }
+  hvd::barrier();  // the job goes on with what has no schedule
+  hvd::shutdown();
+  return 0;
+}
+
 constexpr std::array kModes{Mode{"wrong-setting", wrong_setting}, Mode{"any-setting", any_setting},
-                            Mode{"compression-differs", compression_differs}};
+                            Mode{"compression-differs", compression_differs},
+                            Mode{"exchange-differs", exchange_differs}};
 
 }  // namespace
 

@@ -16,20 +16,20 @@ TEST_CASE("a layout covers every element once, in grains, and owns evenly", "[co
   layout.build(tensors, {ranks, grain, chunk});
   std::vector<std::vector<int>> seen;
   for (const auto& tensor : tensors) seen.emplace_back(tensor.elements);
-  std::size_t expected_offset = 0, pieces = 0;
+  std::size_t expected_offset = 0, off_grain = 0, wrong = 0;
   for (const Chunk& c : layout.chunks()) {
-    REQUIRE(c.offset == expected_offset);
-    REQUIRE(c.elements > 0);
+    if (c.offset != expected_offset || c.elements == 0) ++wrong;
     std::size_t elements = 0;
     for (const Piece& piece : layout.pieces(c)) {
-      REQUIRE(piece.tensor_offset % grain == 0);
+      if (piece.tensor_offset % grain != 0) ++off_grain;
       for (std::size_t i = 0; i < piece.elements; ++i) ++seen[piece.tensor][piece.tensor_offset + i];
       elements += piece.elements;
-      ++pieces;
     }
-    REQUIRE(elements == c.elements);
+    if (elements != c.elements) ++wrong;
     expected_offset += c.elements;
   }
+  REQUIRE(off_grain == 0);
+  REQUIRE(wrong == 0);
   for (const auto& counts : seen) REQUIRE(std::all_of(counts.begin(), counts.end(), [](int n) { return n == 1; }));
   REQUIRE(layout.elements() == 511 + 512 + 513 + 70000 + 1);
   std::size_t least = layout.elements(), most = 0;

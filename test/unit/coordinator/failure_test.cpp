@@ -261,7 +261,33 @@ TEST_CASE("a bucket that does not move is a timeout, one that moves is not") {
     CAPTURE(r.lost);
     CHECK(r.problem == "");
     CHECK(r.lost.size() == (moves ? 0u : 1u));
-    if (!moves) CHECK_THAT(r.lost[0], Catch::Contains(": bucket 0 (\"a\" and 1 more tensors) has not moved for 0."));
+    if (!moves) {
+      CHECK_THAT(r.lost[0], Catch::Contains(": bucket 0 (\"a\" and 1 more tensors) has not moved for 0.") &&
+                                Catch::Contains("every rank answers"));
+    }
+  }
+}
+
+TEST_CASE("a rank that stops in the middle of a bucket is named, and those below it are not") {
+  const int ranks = GENERATE(3, 7);  // of 7, rank 1 has 5 and 6 below it
+  std::atomic<int> told{0};
+  const auto records = run_job(ranks, hasty(), [&](RankDriver& rank) {
+    rank.on_bucket = [](std::uint64_t) {};
+    rank.ready(summand("a"));
+    rank.run_until_idle();
+    if (rank.rank() == 1) {
+      while (told < ranks - 1) std::this_thread::sleep_for(1ms);
+    } else {
+      rank.run_until([] { return false; });
+      ++told;
+    }
+    return rank.wind_up();
+  });
+  for (const int rank : {0, 2}) {
+    const Record& record = records[static_cast<std::size_t>(rank)];
+    CHECK(record.problem == "");
+    REQUIRE(record.lost.size() == 1);
+    CHECK_THAT(record.lost[0], Catch::Contains("has not moved for") && Catch::Contains("; rank 1 does not answer"));
   }
 }
 

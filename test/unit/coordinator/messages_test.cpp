@@ -98,7 +98,7 @@ TEST_CASE("every item comes back as it was written") {
   CHECK_FALSE(named.variants[0].ranks[0].subtree);
   CHECK(std::get<SlotRun>(read[3]).count == 16384);
   CHECK(std::get<Partial>(read[7]).waited_ms == 123'456'789);
-  CHECK(std::get<Abort>(read[16]).code == ErrorCode::timeout);
+  CHECK(std::get<Abort>(read[17]).code == ErrorCode::timeout);
 }
 
 TEST_CASE("cached tensors take a byte or two") {
@@ -124,7 +124,8 @@ TEST_CASE("impossible values are refused") {
     for (const int v : values) bytes.push_back(static_cast<std::byte>(v));
     return !is_accepted(bytes);
   };
-  CHECK(refused({0x0d}));                                                                // a type that there is not
+  CHECK(refused({0x0e}));                                                                // a type that there is not
+  CHECK(refused({0x9d, 0x01}));                                                          // rank 9 of 9 is here
   CHECK(refused({0x9a, 0x01}));                                                          // rank 9 of 9 has left
   CHECK(refused({0x0b, 0x00}));                                                          // error code 0
   CHECK(refused({0xab, 0x01, 0x00}));                                                    // error code 10
