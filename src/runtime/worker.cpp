@@ -77,8 +77,8 @@ void Worker::drive() {
 }
 
 bool Worker::step() {
+  bool moved = submit_new();  // first: nothing may become ready here after leaving
   take_commands();
-  bool moved = submit_new();
   moved |= net_->progress();
   moved |= executor_.start();
   tick();
@@ -104,6 +104,11 @@ bool Worker::submit_new() {
   if (added_.empty()) return false;
   if (const auto why = refusal()) {
     fail_unplanned(*why);
+    return true;
+  }
+  if (left_) {
+    const Error late(ErrorCode::peer_lost, fmt::format("rank {}: shutdown() was called here already", net_->rank()));
+    for (const TensorId id : added_) table_.remove(id).handle->complete(late);
     return true;
   }
   for (const TensorId id : added_) coordinator_.ready(id, table_.at(id).request);
