@@ -77,25 +77,31 @@ void Worker::drive() {
 }
 
 bool Worker::step() {
-  bool moved = submit_new();  // first: nothing may become ready here after leaving
-  take_commands();
+  take_abort();  // first: what was enqueued just before it need not begin
+  bool moved = submit_new();
+  take_leave();  // last: nothing may become ready here after it
   moved |= net_->progress();
   moved |= executor_.start();
   tick();
   return moved;
 }
 
-void Worker::take_commands() {
-  std::optional<Error> abort_request;
-  bool leave_now = false;
+void Worker::take_abort() {
+  std::optional<Error> request;
   {
     const std::lock_guard lock(mutex_);
-    abort_request.swap(abort_request_);
-    leave_now = leave_request_ && !left_;
-    left_ |= leave_request_;
+    request.swap(abort_request_);
   }
-  if (abort_request && !broken_) coordinator_.abort(*abort_request);
-  if (leave_now && !broken_) coordinator_.leave();
+  if (request && !broken_) coordinator_.abort(*request);
+}
+
+void Worker::take_leave() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!leave_request_ || left_) return;
+    left_ = true;
+  }
+  if (!broken_) coordinator_.leave();
 }
 
 bool Worker::submit_new() {
