@@ -77,9 +77,9 @@ void Worker::drive() {
 }
 
 bool Worker::step() {
-  take_abort();  // first: what was enqueued just before it need not begin
-  bool moved = submit_new();
-  take_leave();  // last: nothing may become ready here after it
+  take_abort();
+  take_leave();
+  bool moved = submit_new();  // after them: what was enqueued just before need not begin, and is refused
   moved |= net_->progress();
   moved |= executor_.start();
   tick();
