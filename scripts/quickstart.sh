@@ -10,7 +10,7 @@ if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
 echo "== build"
-cmake --preset release -DRINGLET_BUILD_TESTS=OFF >/dev/null
+cmake --preset release >/dev/null
 cmake --build --preset release --target ringlet-train
 
 ranks=${RINGLET_QUICKSTART_RANKS:-4}
@@ -22,7 +22,7 @@ results=()
 for spec in none fp16 'qsgd(bits=4)' 'topk(ratio=0.01)'; do
   echo "== ringlet-train --compression '$spec' on $ranks ranks"
   file="$out/$(echo "$spec" | tr -c 'a-z0-9\n' '_').json"
-  mpirun -np "$ranks" build/release/bench/train/ringlet-train --compression "$spec" --json "$file" "$@"
+  mpirun -np "$ranks" build/release/bin/ringlet-train --compression "$spec" --json "$file" "$@"
   results+=("$file")
 done
 echo

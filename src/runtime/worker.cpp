@@ -77,25 +77,31 @@ void Worker::drive() {
 }
 
 bool Worker::step() {
-  take_commands();
-  bool moved = submit_new();
+  take_abort();
+  take_leave();
+  bool moved = submit_new();  // after them: what was enqueued just before need not begin, and is refused
   moved |= net_->progress();
   moved |= executor_.start();
   tick();
   return moved;
 }
 
-void Worker::take_commands() {
-  std::optional<Error> abort_request;
-  bool leave_now = false;
+void Worker::take_abort() {
+  std::optional<Error> request;
   {
     const std::lock_guard lock(mutex_);
-    abort_request.swap(abort_request_);
-    leave_now = leave_request_ && !left_;
-    left_ |= leave_request_;
+    request.swap(abort_request_);
   }
-  if (abort_request && !broken_) coordinator_.abort(*abort_request);
-  if (leave_now && !broken_) coordinator_.leave();
+  if (request && !broken_) coordinator_.abort(*request);
+}
+
+void Worker::take_leave() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!leave_request_ || left_) return;
+    left_ = true;
+  }
+  if (!broken_) coordinator_.leave();
 }
 
 bool Worker::submit_new() {
@@ -104,6 +110,11 @@ bool Worker::submit_new() {
   if (added_.empty()) return false;
   if (const auto why = refusal()) {
     fail_unplanned(*why);
+    return true;
+  }
+  if (left_) {
+    const Error late(ErrorCode::peer_lost, fmt::format("rank {}: shutdown() was called here already", net_->rank()));
+    for (const TensorId id : added_) table_.remove(id).handle->complete(late);
     return true;
   }
   for (const TensorId id : added_) coordinator_.ready(id, table_.at(id).request);

@@ -46,7 +46,8 @@ class Worker final : public Driver, private coordinator::Listener, private Execu
  private:
   bool step();
   void loop();
-  void take_commands();
+  void take_abort();
+  void take_leave();
   bool submit_new();
   void tick();
   void stop();
