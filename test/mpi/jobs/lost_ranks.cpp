@@ -17,11 +17,15 @@ using namespace std::chrono_literals;
 
 constexpr int kFailingStep = 5;
 
-/// Steps without end, for every rank; `fate` meets its rank between two tensors of one step. The memory outlives main,
-/// as memory in flight must.
+/// Memory that is never given back. What is in flight when a program ends must outlive main, and the exit handlers too:
+/// objects that are destroyed at exit go before the library's own handler when they were made after init().
+std::vector<float>& immortal(std::size_t elements) { return *new std::vector<float>(elements, 1.0F); }
+
+/// Steps without end, for every rank; `fate` meets its rank between two tensors of one step.
 template <class Fate>
 void train(int culprit, Fate fate) {
-  static std::vector<float> weights(50'000, 1.0F), bias(100, 1.0F);
+  auto& weights = immortal(50'000);
+  auto& bias = immortal(100);
   for (int step = 0;; ++step) {
     const auto first = hvd::allreduce_async(weights, {.name = "weights"});
     if (step == kFailingStep && hvd::rank() == culprit) fate();
@@ -105,7 +109,7 @@ int is_stopped_and_others_shut_down() {
 int is_stopped_in_exchange() {
   hvd::init();
   const int rank = hvd::rank();
-  static std::vector<float> large(std::size_t{64} << 20, 1.0F);
+  auto& large = immortal(std::size_t{64} << 20);
   try {
     hvd::allreduce(large, {.name = "large"});
     const auto handle = hvd::allreduce_async(large, {.name = "large"});
@@ -124,10 +128,10 @@ int is_stopped_in_exchange() {
 int returns_early() {
   hvd::init();
   const int rank = hvd::rank();
-  static std::vector<float> values(1000, 1.0F);
+  auto& values = immortal(1000);
   hvd::allreduce(values, {.name = "together"});
   if (rank == kCulprit) return 0;
-  hear(rank, error_of([] { hvd::allreduce(values, {.name = "pending"}); }));
+  hear(rank, error_of([&] { hvd::allreduce(values, {.name = "pending"}); }));
   return 1;
 }
 
@@ -141,14 +145,14 @@ int returns_together() {
 int shuts_down_early() {
   hvd::init();
   const int rank = hvd::rank();
-  static std::vector<float> values(1000, 1.0F);
+  auto& values = immortal(1000);
   hvd::allreduce(values, {.name = "together"});
   if (rank == kCulprit) {
     hvd::shutdown();
     return 0;
   }
-  hear(rank, error_of([] { hvd::allreduce(values, {.name = "pending"}); }));
-  hear(rank, error_of([] { hvd::allreduce(values, {.name = "late"}); }));
+  hear(rank, error_of([&] { hvd::allreduce(values, {.name = "pending"}); }));
+  hear(rank, error_of([&] { hvd::allreduce(values, {.name = "late"}); }));
   hvd::shutdown();
   return 1;
 }
@@ -185,7 +189,8 @@ int unwinds() {
 int extra_tensor() {
   hvd::init();
   const int rank = hvd::rank();
-  static std::vector<float> extra(1000, 1.0F), values(1000, 1.0F);
+  auto& extra = immortal(1000);
+  auto& values = immortal(1000);
   try {
     if (rank == 0) hvd::allreduce(extra, {.name = "extra"});
     hvd::allreduce(values, {.name = "next"});
